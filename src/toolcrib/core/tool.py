@@ -338,6 +338,11 @@ class Tool:
         return parameters_of(self.function)
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its parameters' values: each call asks for its paths and URLs."""
+        return frozenset().union(*(parameter.kinds for parameter in self.parameters))
+
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
         return schema_of(self.parameters)

@@ -241,7 +241,7 @@ def canonical(url: str) -> str:
 def values_of(call: Call, kind: str) -> list[Any]:
     """What a call was given of one kind, such as `url`."""
     found: list[Any] = []
-    for parameter in call.tool.parameters:
+    for parameter in call.tool.parameters if kind in call.tool.kinds else ():
         found += parameter.of_kind(kind, call.arguments.get(parameter.name))
     return found
 

@@ -156,7 +156,7 @@ def targets_of(call: Call) -> list[str]:
     """
     paths = [name for path in values_of(call, "path") for name in path.spellings()]
     about_files = call.tool.effective_rights is None or call.tool.rights_for(call.arguments) & FILES
-    if not paths and about_files and any("path" in p.kinds for p in call.tool.parameters):
+    if not paths and about_files and "path" in call.tool.kinds:
         paths = [str(call.ctx.use(Workspace).start(call.ctx.session.directory))]
     return paths + [name for url in values_of(call, "url") for name in _spellings(url)]
 
