@@ -236,6 +236,17 @@ async def test_calls_that_cannot_be_read_are_never_run(root: Path, turn: Turn) -
     assert not (root / "x.txt").exists()
 
 
+@pytest.mark.rows("E118")
+async def test_an_answer_that_is_only_a_call_of_a_made_up_tool_is_one(root: Path) -> None:
+    unknown = Turn('```json\n{"name": "set_port", "arguments": {"port": "9090"}}\n```')
+    known_elsewhere = Turn('{"name": "save_file", "arguments": {"file_name": "x", "content": "y"}}')
+    with model_server(unknown, known_elsewhere, Turn("done")) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        assert "There is no tool 'set_port'" in server.results()[0]
+    assert (result.data["status"], result.data["answer"]) == ("completed", "done")
+
+
 @pytest.mark.rows("E116")
 async def test_a_refusal_is_answered_with_the_tools(root: Path) -> None:
     refusal = Turn("I'm sorry, but I don't have access to your files.")

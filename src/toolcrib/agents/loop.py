@@ -423,7 +423,8 @@ class Loop:
         return self._closing or Reason.STEP_LIMIT
 
     async def _take(self, answer: Completion) -> Reason:
-        reply = parse_reply(answer, self.executor.specs, self._ids)
+        lenient = self.config.nudges and bool(self.executor.tools)
+        reply = parse_reply(answer, self.executor.specs, self._ids, lenient=lenient)
         await self.observer.on_completion(answer, reply)
         self._last_text = reply.text or self._last_text
         if answer.finish == REPEATED and not reply.calls:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 CUT_OFF_PROBLEM = "cut off"
+MAX_CALL_CHARS = 20_000
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,11 @@ class ParsedReply:
 
 
 def parse_reply(
-    answer: Completion, tools: Sequence[Mapping[str, Any]], used: set[str]
+    answer: Completion,
+    tools: Sequence[Mapping[str, Any]],
+    used: set[str],
+    *,
+    lenient: bool = False,
 ) -> ParsedReply:
     """What an answer asks for.
 
@@ -57,6 +64,7 @@ def parse_reply(
         answer: a complete one.
         tools: those on offer, in the OpenAI form.
         used: the ids of earlier calls of this run; new ones are added.
+        lenient: take an answer that is nothing but a call, of whatever tool, for one.
     """
     from toolcrib.toolcalls import parse_tool_calls
 
@@ -84,7 +92,31 @@ def parse_reply(
         RequestedCall(c.name, c.arguments, _id(c.id, c.name, place, used))
         for place, c in enumerate(parsed.calls)
     ]
-    return ParsedReply(text, calls, _problem(parsed, text))
+    problem = _problem(parsed, text)
+    if lenient and not calls and not problem and (alone := _call_alone(text)):
+        name, arguments = alone
+        return ParsedReply("", [RequestedCall(name, arguments, _id("", name, 0, used))])
+    return ParsedReply(text, calls, problem)
+
+
+def _call_alone(text: str) -> tuple[str, Mapping[str, Any]] | None:
+    """The call that is all of an answer, of whatever tool.
+
+    The parser takes a call of an unknown tool for words. Where it is the whole answer it was meant:
+    small models make up names, and the error names the tools that there are.
+    """
+    inside = _FENCED.fullmatch(text)
+    text = inside[1] if inside else text
+    if not text.startswith("{") or len(text) > MAX_CALL_CHARS:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    name, arguments = value.get("name"), value.get("arguments")
+    if value.keys() != {"name", "arguments"} or not isinstance(arguments, dict):
+        return None
+    return (name, arguments) if isinstance(name, str) and _NAME.fullmatch(name) else None
 
 
 def _problem(parsed: ParsedText, text: str) -> str:
