@@ -291,7 +291,7 @@ async def work(arguments: argparse.Namespace, base: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("way", choices=["bare", "strong", "kernel", "bwrap"])
+    parser.add_argument("method", choices=["bare", "strong", "kernel", "bwrap"])
     parser.add_argument("file")
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--only", default="")
