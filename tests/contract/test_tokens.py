@@ -40,7 +40,7 @@ def test_profiles_stay_below_their_ceilings(profile: str, tools: int, tokens: in
         *(("git", 1600, 150), ("github", 500, 215), ("data", 900, 160)),
         *(("plan", 250, 100), ("documents", 450, 120), ("memory", 450, 110)),
         *(("context", 850, 140), ("system", 1050, 120), ("images", 600, 190)),
-        ("ui", 480, 130),
+        *(("ui", 480, 130), ("browser", 800, 220)),
     ],
 )
 def test_groups_stay_below_their_ceilings(group: str, tokens: int, each: int) -> None:

@@ -37,7 +37,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
 async def browser_act(
     actions: Annotated[list[BrowserStep], Param("Steps, in order.")],
     read: Annotated[Literal["changes", "page", "full"], Param("Shown then.")] = "changes",
-    screenshot_path: Annotated[WritablePath | None, Param("File.")] = None,
+    screenshot_path: Annotated[WritablePath | None, Param("File.", plain=True)] = None,
     find: Annotated[str, Param("Words to find then.", unlisted=True)] = "",
     limit: Annotated[int, Param("Matches of it.", minimum=1, maximum=20, unlisted=True)] = 5,
     *,

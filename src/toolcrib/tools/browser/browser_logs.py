@@ -30,8 +30,8 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
 )
 async def browser_logs(
     kind: Literal["console", "network", "downloads"] = "console",
-    limit: Annotated[Count, Param("Lines.", maximum=200)] = 30,
-    save_as: Annotated[WritablePath | None, Param("Saves a download.")] = None,
+    limit: Annotated[Count, Param("Lines.", plain=True, maximum=200)] = 30,
+    save_as: Annotated[WritablePath | None, Param("Saves a download.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:

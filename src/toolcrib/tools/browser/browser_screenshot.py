@@ -54,9 +54,9 @@ async def browser_screenshot(
     path: WritablePath | None = None,
     url: Annotated[PublicUrl, Param("Else the open page.")] = "",
     wait_for: Annotated[str, Param("Text or selector.")] = "",
-    full_page: Annotated[bool, Param("Whole page.")] = False,
-    width: Annotated[int | None, Param("Pixels.", minimum=320, maximum=3840)] = None,
-    height: Annotated[int | None, Param("Pixels.", minimum=240, maximum=2160)] = None,
+    full_page: Annotated[bool, Param("Whole page.", plain=True)] = False,
+    width: Annotated[int | None, Param("Pixels.", plain=True, minimum=320, maximum=3840)] = None,
+    height: Annotated[int | None, Param("Pixels.", plain=True, minimum=240, maximum=2160)] = None,
     ref: Annotated[str, Param("One element.")] = "",
     delay: Annotated[Seconds, Param(maximum=10)] = 0,
     format: Picture = "png",  # noqa: A002 - the name that models use

@@ -22,7 +22,7 @@ from toolcrib.tools.browser.page_view import GUARD_OFF
 )
 async def browser_tabs(
     action: Literal["list", "select", "close"] = "list",
-    tab: Annotated[int | None, Param("Number.", minimum=1)] = None,
+    tab: Annotated[int | None, Param("Number.", plain=True, minimum=1)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
