@@ -175,14 +175,73 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
         last = server.requested[3]
         assert "tools" not in last
         assert len(server.requested) == 4
-    assert [message["role"] for message in last["messages"]] == ["system", "user"]
-    words = last["messages"][1]["content"]
+    roles = [message["role"] for message in last["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]  # "Looking." once
+    words = last["messages"][3]["content"]
+    assert words.startswith('read_file {"path": "notes.md"} gave:\n')
     assert words.count("plum") == 1
     assert "Reminder" not in words
     assert words.endswith("say what is missing.")
     assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
     assert result.data["tool_calls"] == 2
-    assert result.data["answer"].startswith("It says plum.\n\nFound so far:\n- read_file: ")
+    assert result.data["answer"] == "It says plum."
+    assert result.data["found"].startswith("Found so far:\n- read_file: ")
+    assert result.text.startswith("It says plum.\n\nFound so far:\n- read_file: ")
+
+
+@pytest.mark.parametrize(
+    ("last", "status"),
+    [
+        (Turn("Let me read the file again."), "stalled"),
+        (Turn('{"name": "look_up", "arguments": {"path": "notes.md"}}'), "stalled"),
+        (Turn("", [("finish_task", {"answer": "plum"})]), "completed"),
+        (Turn("It cannot be read.\nTASK_FAILED"), "stalled"),
+    ],
+)
+async def test_only_an_answer_completes_a_run_that_went_round(
+    root: Path, last: Turn, status: str
+) -> None:
+    result = await delegated(root, READ, READ, READ, last)
+    assert result.data["status"] == status
+    assert "plum" in result.data["answer"]
+
+
+async def test_the_same_error_stalls_whatever_the_last_answer_says(root: Path) -> None:
+    wrong = [Turn("", [("missing", {"name": f"thing {n}"})]) for n in range(3)]
+    result = await delegated(root, *wrong, Turn("", [("finish_task", {"answer": "pear"})]))
+    assert (result.data["status"], result.data["reason"]) == ("stalled", "repeated_error")
+
+
+async def test_a_limit_before_the_last_answer_leaves_the_reason(root: Path) -> None:
+    result = await delegated(root, READ, READ, READ, agent={"steps": 3, "repeats": 3})
+    assert result.data["status"] == "stalled"
+    assert "plum" in result.data["answer"]
+
+
+async def test_what_was_read_ahead_is_told_to_a_model_that_must_answer(root: Path) -> None:
+    (root / "other.md").write_text("the fruit is pear\n")
+    wrong = [("missing", {"name": f"thing {n}"}) for n in range(3)]
+    both = Turn("", [wrong[2], ("read_file", {"path": "other.md"})])
+    turns = [*(Turn("", [call]) for call in wrong[:2]), both, Turn("pear")]
+    with model_server(*turns) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        words = server.requested[-1]["messages"][-1]["content"]
+    assert "pear" in words
+    assert result.data["reason"] == "repeated_error"
+
+
+async def test_a_server_without_tools_is_asked_for_the_answer_without_calls(root: Path) -> None:
+    call = '<tool_call>\n{"name": "read_file", "arguments": {"path": "notes.md"}}\n</tool_call>'
+    with model_server(Turn(call), Turn(call), Turn(call), Turn("plum")) as server:
+        server.tools_refused = "this model does not support tools"
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        last = server.requested[-1]["messages"]
+    assert not any(m["role"] == "assistant" for m in last)
+    assert "<tool_call>" not in last[-1]["content"]
+    assert last[-1]["content"].count("the word is plum") == 1
+    assert (result.data["answer"], result.data["status"]) == ("plum", "completed")
 
 
 @pytest.mark.rows("C123")

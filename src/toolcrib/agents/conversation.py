@@ -42,27 +42,18 @@ class Conversation:
             text: the words.
             images: pictures as data URLs.
         """
+        content: Any = text
+        if images:
+            parts = [{"type": "image_url", "image_url": {"url": image}} for image in images]
+            content = [{"type": "text", "text": text}, *parts]
         last = self._body[-1] if self._body else None
-        if images or (last is not None and isinstance(last["content"], list)):
-            self._show(text, images)
-        elif last is not None and last["role"] == "user":
-            last["content"] += f"\n\n{text}"
+        if last is not None and last["role"] == "user":
+            last["content"] = _joined(last["content"], content)
         elif last is None and self._head and self._head[-1]["role"] == "user":
-            self._head[-1] = {**self._head[-1]}
-            self._head[-1]["content"] += f"\n\n{text}"
+            task = self._head[-1]
+            self._head[-1] = {**task, "content": _joined(task["content"], content)}
         else:
-            self._body.append({"role": "user", "content": text})
-
-    def _show(self, text: str, images: Sequence[str]) -> None:
-        parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-        parts += [{"type": "image_url", "image_url": {"url": image}} for image in images]
-        last = self._body[-1] if self._body else None
-        if last is None or last["role"] != "user":
-            self._body.append({"role": "user", "content": parts})
-        elif isinstance(last["content"], list):
-            last["content"] = [*last["content"], *parts]
-        else:
-            last["content"] = [{"type": "text", "text": last["content"]}, *parts]
+            self._body.append({"role": "user", "content": content})
 
     def take_back(self) -> Message | None:
         """Forget the last thing that the user said, and all that came of it."""
@@ -124,10 +115,6 @@ class Conversation:
             if call["id"] not in answered:
                 self.add({"role": "tool", "tool_call_id": call["id"], "content": content})
 
-    def as_text(self) -> None:
-        """Say calls and results in plain words, for a server that takes no others."""
-        self._body = [as_text(message) for message in self._body]
-
     def replace_head(self, head: Sequence[Message]) -> None:
         """Put another head before the rest."""
         self._head = list(head)
@@ -151,6 +138,25 @@ def pruned(messages: Sequence[Message], keep: int) -> list[Message]:
         while start and messages[start]["role"] == "tool":
             start -= 1
     return list(messages[start:])
+
+
+def in_turns(messages: Iterable[Message]) -> list[Message]:
+    """The messages with those of the user that follow one another as one: templates want turns."""
+    found: list[Message] = []
+    for message in messages:
+        if found and found[-1]["role"] == message["role"] == "user":
+            found[-1] = {**found[-1], "content": _joined(found[-1]["content"], message["content"])}
+        else:
+            found.append(message)
+    return found
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Two contents as one: words, or parts where there are pictures."""
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    parts = [[{"type": "text", "text": c}] if isinstance(c, str) else c for c in (first, second)]
+    return [*parts[0], *parts[1]]
 
 
 def as_text(message: Message) -> Message:

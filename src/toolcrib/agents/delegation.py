@@ -417,7 +417,7 @@ class DelegatedRun:
             self._delegation.task,
             self._delegation.context,
             self._notes,
-            before.answer if before else "",
+            f"{before.answer}\n\n{before.found}".strip() if before else "",
             before.handoff if before else "",
         )
         outcome = await self._loops(role, self._tools[role.name], task, endpoint)

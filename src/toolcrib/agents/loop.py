@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from toolcrib.agents import prompts as wording
-from toolcrib.agents.conversation import Conversation, Message, estimate_tokens
+from toolcrib.agents.conversation import (
+    Conversation,
+    Message,
+    as_text,
+    estimate_tokens,
+    in_turns,
+)
 from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason
 from toolcrib.agents.reply import (
@@ -242,6 +248,7 @@ class Loop:
     config: LoopConfig
     observer: RunObserver
     answer: str = ""
+    found: str = ""
     handoff: str = ""
     note: str = ""
     hint: str = ""
@@ -255,6 +262,7 @@ class Loop:
     _reminders: int = 0
     _ids: set[str] = field(default_factory=set)
     _step_ended: bool = True
+    _begun: int = 0
     _refusals: int = 0
 
     async def run(self, stopped: asyncio.Event | None = None) -> Outcome:
@@ -265,6 +273,7 @@ class Loop:
                 was found.
         """
         self._native_tools = self.config.native_tools
+        self._begun = len(self.conversation.body)
         work = asyncio.create_task(self._steps())
         waiting = asyncio.create_task((stopped or asyncio.Event()).wait())
         try:
@@ -291,6 +300,7 @@ class Loop:
             reason,
             answered=self.answered,
             answer=self.answer if self.answered else self.partial(),
+            found=self.found,
             handoff=self.handoff,
             steps=self.budget.used_steps,
             tool_calls=self.budget.used_calls,
@@ -327,12 +337,10 @@ class Loop:
         while True:
             reason = self.budget.exhausted()
             if reason:
-                return reason
+                return self._closing or reason
             for word in await self.observer.pending_messages():
                 self.conversation.say(f"A word from whoever gave you the task:\n{word}")
             final = bool(self._closing) or (self.config.nudges and self.budget.is_last_step)
-            if final:
-                self.conversation.say(wording.ANSWER_NOW)
             answer = await self._ask(final=final)
             if answer is None:
                 return Reason.TIME_LIMIT if self.budget.left <= 0 else Reason.BACKEND_ERROR
@@ -346,9 +354,7 @@ class Loop:
         await self.observer.on_step(self.budget.used_steps, self.budget.steps)
         while True:
             specs = [] if final or not self._native_tools else self.executor.specs
-            messages = self.conversation.messages()
-            if self._closing in (Reason.REPEATED_CALL, Reason.REPEATED_ERROR):
-                messages = wording.without_calls(messages)
+            messages = self._messages(final=final)
             if self.config.preparation is not None:
                 messages = await self.config.preparation.prepare(messages, specs)
             request = ChatRequest(
@@ -379,6 +385,20 @@ class Loop:
             self.model = answer.model or self.model
             return answer
 
+    def _messages(self, *, final: bool) -> list[Message]:
+        """What goes to the model: the conversation, in the form that it needs now."""
+        messages = self.conversation.messages()
+        if self._closing in (Reason.REPEATED_CALL, Reason.REPEATED_ERROR):
+            # What was said before this run stays as it was said.
+            own = min(len(self.conversation.body) - self._begun, len(messages))
+            before = messages[: len(messages) - own]
+            messages = [*before, *wording.without_calls(messages[len(before) :])]
+        if not self._native_tools:
+            messages = [as_text(message) for message in messages]
+        if final:
+            messages = [*messages, {"role": "user", "content": wording.ANSWER_NOW}]
+        return in_turns(messages)
+
     async def _retry_differently(self, error: ToolError) -> bool:
         """Whether the same can be asked in another way."""
         if error.details.get("overflow"):
@@ -394,7 +414,6 @@ class Loop:
             and head
         ):
             self._native_tools = False
-            self.conversation.as_text()
             self.conversation.replace_head(head(wording.manual(self.executor.specs)))
             return True
         return False
@@ -405,21 +424,27 @@ class Loop:
 
     async def _closed(self, answer: Completion) -> Reason:
         """Take the last answer, for which no tools were left."""
-        reply = parse_reply(answer, self.executor.specs, self._ids)
+        lenient = self.config.nudges and bool(self.executor.tools)
+        reply = parse_reply(answer, self.executor.specs, self._ids, lenient=lenient)
         await self.observer.on_completion(answer, reply)
         for call in reply.calls:
             if self.executor.is_finish(call.name):
-                return self._finish(call)
+                reason = self._finish(call)
+                stalled = self._closing is Reason.REPEATED_ERROR and reason is Reason.FINISHED
+                return self._closing if stalled else reason
         marked = read_markers(reply.text)
         self._say(answer.content)
         self.handoff = marked.handoff or self.handoff
         if marked.text:
             self.answer = marked.text
-            # Words beside a call announce it: no answer.
-            self.answered = marked.end != "failed" and not reply.calls
+            # Words beside a call announce it, as do those of what it will do: no answer.
+            announced = (
+                reply.calls or reply.problem or (lenient and wording.is_announcement(marked.text))
+            )
+            self.answered = marked.end != "failed" and not announced
         if self.answered and self._closing is Reason.REPEATED_CALL:
             # A model that is stuck may misread what it has: whoever asked sees both.
-            self.answer = "\n\n".join(filter(None, (self.answer, self._found_so_far())))
+            self.found = self._found_so_far()
         return self._closing or Reason.STEP_LIMIT
 
     async def _take(self, answer: Completion) -> Reason:
@@ -507,7 +532,7 @@ class Loop:
                 text, reason = "Not run: the task has ended.", Reason.NONE
             elif self.executor.is_finish(call.name):
                 text, reason = "Done.", self._finish(call)
-            elif self._closing:
+            elif self._closing and call.id not in early:
                 text, reason = wording.NO_MORE, Reason.NONE
             elif key in made and call.arguments is not None:
                 # Its model cannot know yet what the first one gives.
@@ -517,8 +542,6 @@ class Loop:
             made.add(key)
             ended = ended or reason
             self.conversation.add({"role": "tool", "tool_call_id": call.id, "content": text})
-        if not self._native_tools:
-            self.conversation.as_text()
         if reply.problem and not ended and not self._closing:
             return self._bad_form(reply.problem)
         return ended

@@ -61,8 +61,9 @@ STATUS_OF = {
 class Outcome:
     """The result of a run.
 
-    `answer` is what it found; where it did not complete, as far as it got. `handoff` is a
-    message for whoever goes on. `files_modified` are absolute paths. `tokens` are all that
+    `answer` is what it found; where it did not complete, as far as it got. `found` is what its
+    tools gave, where the answer of a model that went in circles may have misread it. `handoff`
+    is a message for whoever goes on. `files_modified` are absolute paths. `tokens` are all that
     was read and written, as the server counts or else estimated. `trace_id` names the run
     for `get_agent_result` and `toolcrib agent show`.
     """
@@ -70,6 +71,7 @@ class Outcome:
     status: Status
     reason: Reason
     answer: str = ""
+    found: str = ""
     handoff: str = ""
     files_modified: tuple[str, ...] = ()
     steps: int = 0
@@ -100,6 +102,7 @@ class Outcome:
             later,
             handoff=later.handoff or self.handoff,
             answer=later.answer or self.answer,
+            found=later.found or self.found,
             files_modified=tuple(dict.fromkeys((*self.files_modified, *later.files_modified))),
             steps=self.steps + later.steps,
             tool_calls=self.tool_calls + later.tool_calls,
@@ -132,7 +135,7 @@ class Outcome:
             f"[agent {self.trace_id}: {self.status}{because}; {self.steps} steps, "
             f"{self.tool_calls} tool calls, {self.tokens:,} tokens, {self.seconds:.0f} s]"
         )
-        parts = [self.answer.strip()]
+        parts = [self.answer.strip(), self.found]
         if self.handoff:
             parts.append(f"Handoff: {self.handoff}")
         if self.files_modified:

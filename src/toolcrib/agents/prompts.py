@@ -52,7 +52,7 @@ BAD_FORM = (
 )
 CUT_OFF = "Your answer was cut off in the middle of a call, so nothing was run. Send a shorter one."
 ANSWER_NOW = "Answer now from what you have. Call no more tools; say what is missing."
-NO_MORE = "Not run: no tool calls are left. Answer from what you have."
+NO_MORE = "Not run: no more tools may be called. Answer from what you have."
 AGAIN = (
     "Reminder: you made this very call before. Use what it gave, or send something else; "
     "once more, and you must answer."
@@ -60,7 +60,7 @@ AGAIN = (
 SAME_ERROR = "Reminder: this error came before. Do it another way; once more, and you must answer."
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
 REPEATED_ITSELF = "The model repeated itself: its answer was closed after the first time."
-NOT_RUN = "Not run: the same call was made too often; its result stands above."
+NOT_RUN = "Not run: this very call was made too often; what it gave stands above."
 FETCHED = "For you, this was called: {call}\n{text}\nGo on from here."
 FINISH = "finish_task"
 FINISH_NAMES = frozenset({"finishtask", "finish", "taskdone", "submitanswer", "completetask"})
@@ -82,37 +82,44 @@ FINISH_TOOL: dict[str, Any] = {
 }
 
 
-_GIVEN = "A tool gave:\n{text}"
+_GIVEN = "{call} gave:\n{text}"
 _NOT_RESULTS = (NOT_RUN, NO_MORE, EQUAL)
 _REMINDERS = (AGAIN, SAME_ERROR)
 
 
 def without_calls(messages: Sequence[Message]) -> list[Message]:
-    """The messages with each result once, as words of the user, and without the calls.
+    """The messages with the last result of each call, as words of the user, without the calls.
 
-    A small model that sees its own call three times makes it a fourth time.
+    What was said beside the calls stays, equal words once. A small model that sees its own call
+    three times makes it a fourth time.
     """
+    calls = {call["id"]: call["function"] for m in messages for call in m.get("tool_calls") or ()}
+    last: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        if message["role"] == "tool" and message["content"] not in _NOT_RESULTS:
+            last[_named(calls.get(message["tool_call_id"]))] = at
     found: list[Message] = []
-    results: set[str] = set()
-    for message in messages:
+    said = {""}
+    for at, message in enumerate(messages):
         if message.get("tool_calls"):
-            continue
-        role, content = message["role"], message.get("content") or ""
-        if role == "tool":
+            words = (message.get("content") or "").strip()
+            if words not in said:
+                found.append({"role": message["role"], "content": words})
+            said.add(words)
+        elif message["role"] != "tool":
+            found.append(message)
+        elif at in last.values():
+            text = message["content"]
             for reminder in _REMINDERS:
-                content = content.removesuffix(f"\n{reminder}")
-            if content in results or content in _NOT_RESULTS:
-                continue
-            results.add(content)
-            role, content = "user", _GIVEN.format(text=content)
-        last = found[-1] if found else {"role": "", "content": ""}
-        plain_words = isinstance(content, str) and isinstance(last["content"], str)
-        if role == last["role"] == "user" and plain_words:  # templates want turns
-            found[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
-        else:
-            same = role == message["role"]
-            found.append(message if same else {"role": role, "content": content})
+                text = text.removesuffix(f"\n{reminder}")
+            call = _named(calls.get(message["tool_call_id"]))
+            found.append({"role": "user", "content": _GIVEN.format(call=call, text=text)})
     return found
+
+
+def _named(function: Mapping[str, Any] | None) -> str:
+    """A call in a line; one whose request was left out has no name any more."""
+    return f"{function['name']} {function['arguments']}" if function else "A tool"
 
 
 def is_refusal(text: str) -> bool:
