@@ -63,7 +63,7 @@ def _tools(file: str) -> list[Any]:
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         value = value["tools"]
     tools = value if isinstance(value, list) else [value]
-    if tools and not Offers(tools):
+    if not Offers(tools):
         raise BadInput(f"{file} holds no tool.", hint=hint)
     return tools
 

@@ -40,7 +40,7 @@ async def query_database(
     *,
     ctx: Ctx,
 ) -> Result:
-    """Run one SELECT over a database or files.
+    """Run one SELECT over SQLite or CSV files.
 
     Files of a folder are tables named after them; a single file is also the table data.
     Nothing is changed: for that use `change_database`. See what there is with

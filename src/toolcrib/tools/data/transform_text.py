@@ -49,7 +49,7 @@ async def transform_text(
 ) -> Result:
     """Replace a pattern in a file.
 
-    Without the flag g only the first match. `start` and `end` are lines, negative ones from
+    Flags: g all matches, i any case (RE2). `start` and `end` are lines, negative ones from
     the end. One undoable step; `dry_run` only shows it. For many files use `replace_in_files`.
     """
     unknown = set(flags) - set("gim")
