@@ -281,3 +281,17 @@ def test_many_tools_are_listed_in_part() -> None:
     assert {"read_file", "search_tools", "call_tool"} <= {t.name for t in displayed}
     few = [t for t in tools if t.group == "files"]
     assert listed(few, 40) == few
+
+
+async def test_a_child_without_the_web_is_told_what_lies_in_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "tools.py").touch()
+    with model_server(Turn("fine")) as server:
+        async with box_of(server, tmp_path) as box:
+            tools = ["list_directory", "read_file"]
+            await box.call("delegate_task", {"task": "x", "tools": tools}, session="s")
+            assert (await box.use(Sessions).load("s")).private
+            await box.call("delegate_task", {"task": "x"}, session="other")
+        heads = [asked["messages"][0]["content"] for asked in server.requested]
+    assert "src/, src/tools.py" in heads[0]
+    assert "src/tools.py" not in heads[1]

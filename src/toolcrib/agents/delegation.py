@@ -253,6 +253,7 @@ class DelegatedRun:
         self._so_far: Outcome | None = None
         self.ended: Outcome | None = None
         self._notes: dict[str, str] = {}
+        self._holds = ""
         self.recorder = Recorder(
             self._runs, self.id, ctx.progress, self._on_message, self._pass_on_taint
         )
@@ -396,6 +397,7 @@ class DelegatedRun:
             await self.recorder.on_error(error.message)
             return Outcome.ended(Reason.BACKEND_ERROR, note=error.message, hint=error.hint)
         self._notes = await self._project_notes()
+        self._holds = await self._holdings()
         for role in self._roles:
             outcome = await self._one(role, endpoint)
             if outcome.status is not Status.COMPLETED or self._left <= 0:
@@ -445,7 +447,10 @@ class DelegatedRun:
             max(agent.max_calls - (used.tool_calls if used else 0), 0),
             max(agent.max_tokens - (used.tokens if used else 0), 1),
         )
-        system = prompts.system_prompt(role, self._place, steps, budget.calls)
+        names = {tool.name for tool in tools}
+        system = prompts.system_prompt(
+            role, self._place, steps, budget.calls, self._holds if "list_directory" in names else ""
+        )
         executor = ToolExecutor(tools, listed(tools, agent.max_listed_tools), invoke)
         system += prompts.plan_hint(self._ctx.config.plan.hint, executor.names)
         text = agent.tool_calls == "text"
@@ -540,6 +545,25 @@ class DelegatedRun:
             if text:
                 found[name] = text[-MAX_NOTE_CHARS:]
         return found
+
+    async def _holdings(self) -> str:
+        """What lies in the workspace, if a child may see that.
+
+        Names are private, so a child with tools for the web would have to ask before each of
+        them, though its task may not be about files at all: it looks for itself.
+        """
+        tools = {tool.name: tool for offered in self._tools.values() for tool in offered}
+        reaches_out = any(tool.open_world for tool in tools.values())
+        if "list_directory" not in tools or not self._place:
+            return ""
+        if reaches_out and not self._session.private:
+            return ""
+        result = await self._invoke([*tools.values()])("list_directory", {"depth": 2})
+        if result.error or not isinstance(result.data, dict):
+            return ""
+        return prompts.holdings(
+            [e["path"] + "/" * (e["kind"] == "folder") for e in result.data["entries"]]
+        )
 
     async def _file(self, name: str) -> str:
         tools = self._tools[self._roles[0].name]

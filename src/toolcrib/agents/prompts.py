@@ -40,6 +40,7 @@ ANNOUNCES = re.compile(
 MAX_ANNOUNCEMENT_CHARS = 600
 """Characters up to which an answer may be a mere announcement; a longer one is an answer."""
 
+MAX_NAMES, MAX_NAME_CHARS = 40, 80
 MAX_ARGUMENTS = 40
 """Arguments of a wrong call that are looked at for an example."""
 HAVE_TOOLS = "You have tools here, and they work: {names}. Call one."
@@ -252,11 +253,30 @@ def plan_hint(mode: str, names: Collection[str]) -> str:
     return f"\n{hint}" if hint else ""
 
 
-def system_prompt(role: Role, place: str, steps: int, calls: int) -> str:
-    """Who the model is, and the rules of its work."""
+def system_prompt(role: Role, place: str, steps: int, calls: int, holds: str = "") -> str:
+    """Who the model is, and the rules of its work.
+
+    Args:
+        role: whose persona it has.
+        place: the workspace; empty for none.
+        steps: its turns at most.
+        calls: its tool calls at most.
+        holds: what the workspace holds, as `holdings` says it.
+    """
     where = f"The workspace is {place}; paths are relative to it.\n" if place else ""
+    where += f"{holds}\n" if holds else ""
     rules = RULES.format(steps=steps, calls=calls, place=where)
     return f"{role.persona}\n{rules}" if role.persona else rules
+
+
+def holdings(paths: Sequence[str]) -> str:
+    """What a workspace holds, in a line: small models guess names that they were not told."""
+    known = [path if len(path) <= MAX_NAME_CHARS else f"{path[:MAX_NAME_CHARS]}…" for path in paths]
+    if len(known) > MAX_NAMES:  # then the top alone
+        known = [path for path in known if "/" not in path.rstrip("/")]
+    shown = ", ".join(known[:MAX_NAMES])
+    more = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
+    return f"It holds {shown}{more}." if known else "It holds nothing yet."
 
 
 def opening(

@@ -137,7 +137,13 @@ async def test_paging_keeps_the_order_asked_for(box: Toolbox, ws: Path) -> None:
 async def test_nothing_there(box: Toolbox, ws: Path) -> None:
     assert (await listed(box)).text == "(. holds nothing)"
     (ws / "a.txt").touch()
-    assert (await listed(box, glob="*.py")).text == "(. holds nothing like *.py)"
+    (ws / "src").mkdir()
+    found = await listed(box, glob="*.py")
+    assert found.text == "(. holds nothing like *.py; it holds src/, a.txt)"
+    assert found.next is None
+    deeper = await listed(box, glob="src/**/*.py")
+    assert deeper.next is not None
+    assert (deeper.next.tool, deeper.next.arguments["query"]) == ("find_files", "src/**/*.py")
 
 
 async def test_pages_lead_through_all_entries(box: Toolbox, ws: Path) -> None:

@@ -30,6 +30,8 @@ MAX_LIMIT = 500
 MAX_DATED = 5000
 """More than so many paths that fit a glob are not put in the order of their change."""
 MAX_NEAREST = 5
+MAX_SHOWN = 20
+"""Paths up to which a folder in which nothing fits is shown whole."""
 MAX_FUZZY = 60
 MAX_UNREAD = 50
 """Folders that could not be looked into, in data; the text names fewer."""
@@ -115,12 +117,15 @@ def _found(scope: SearchScope, catalog: Catalog, text: str, mode: Mode) -> tuple
 
 
 def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Result:
-    near = [] if used == "fuzzy" else by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
+    few = len(catalog.paths) <= MAX_SHOWN and catalog.complete
+    near = catalog.paths if few else []
+    if not few and used != "fuzzy":
+        near = by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
     skipped = f"left out unless the query or path names them: {SKIPPED_WORDS}"
     where = printable(scope.folder.display)
     lines = [f"Nothing in {where} fits; {skipped}{_unread(scope, catalog)}."]
     if near:
-        lines.append("Nearest names:")
+        lines.append("What is there:" if few else "Nearest names:")
         lines += [_line(scope, catalog, path) for path in near]
     data = {"mode": used, "total": 0, "paths": [], "nearest": [scope.display(p) for p in near]}
     data["unread"] = [scope.display(path) for path in catalog.unread[:MAX_UNREAD]]

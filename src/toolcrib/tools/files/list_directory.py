@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Annotated
 
 from toolcrib.core.context import Ctx, room_in
@@ -30,6 +31,8 @@ from toolcrib.tools.files.folder_entries import (
 
 MAX_DEPTH = 10
 MAX_GLOB = 500
+MAX_OTHERS = 20
+"""Names that are told of a folder in which nothing fits the glob."""
 
 
 @tool(
@@ -74,8 +77,9 @@ async def list_directory(
             if len(found) == MAX_ENTRIES:
                 return _cut(folder, [one for one in found if _wanted(one, glob)], depth, glob, ctx)
             found.append(listed)
-        found = [listed for listed in found if _wanted(listed, glob)]
-        return found, totals(found), len(found)
+        wanted = [listed for listed in found if _wanted(listed, glob)]
+        counts = totals(wanted) if wanted else _empty(folder, glob, check)
+        return wanted, counts, len(wanted)
 
     entries, counts, total = await in_thread(work, ctx.deadline)
     page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
@@ -84,21 +88,36 @@ async def list_directory(
     arguments = {"path": folder.display, "depth": depth, "glob": glob, "start": end}
     if sort != "name":
         arguments["sort"] = sort
+    following = None
+    if more:
+        following = Next(list_directory.name, {k: v for k, v in arguments.items() if v})
+    elif not entries and "/" in glob:
+        following = Next("find_files", {"query": glob, "path": folder.display})
     head = f"{folder.display}: {counts}"
     if len(page) < len(entries):
         head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
     return Result(
         text="\n".join((head, *(_line(listed, sort) for listed in page)))
         if entries
-        else f"({folder.display} holds nothing{f' like {glob}' if glob else ''})",
+        else f"({folder.display} {counts})",
         data={
             "path": folder.display,
             "entries": [_as_json(listed) for listed in page],
             "total": total,
         },
         truncated=more,
-        next=Next(list_directory.name, {k: v for k, v in arguments.items() if v}) if more else None,
+        next=following,
     )
+
+
+def _empty(folder: SafePath, glob: str, check: Checkpoint) -> str:
+    """What is said of a folder in which nothing fits: the first names that are there."""
+    first = islice(walk(folder, "", 1, check), MAX_OTHERS + 1)
+    names = [printable(one.path) + "/" * (one.entry.kind == "folder") for one in first]
+    if not glob or not names:
+        return "holds nothing"
+    more = ", …" if len(names) > MAX_OTHERS else ""
+    return f"holds nothing like {glob}; it holds {', '.join(names[:MAX_OTHERS])}{more}"
 
 
 def _cut(
