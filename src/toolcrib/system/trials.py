@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -54,10 +55,9 @@ def run_trial(argv: Sequence[str], stdin: bytes, seconds: float) -> Trial:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End it and what is left of its group."""
-    if hasattr(os, "killpg"):
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        with suppress(OSError):
+    with suppress(OSError):
+        if sys.platform == "win32" or not hasattr(os, "killpg"):
             process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -19,6 +19,10 @@ from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.path_rules import Protection
 
+BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
+"""By these names git takes a folder of any name for a repository."""
+OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
+
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
@@ -30,9 +34,6 @@ Barring = Callable[[str], str]
 MAX_FOLDERS = 50_000
 MAX_LINK_ENTRIES = 1_000
 """Files in a masked folder whose other names are looked for."""
-BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
-"""By these names git takes a folder of any name for a repository."""
-OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
 
 
 @dataclass(frozen=True, slots=True)

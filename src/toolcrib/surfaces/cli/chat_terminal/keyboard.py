@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any
 
 from toolcrib.surfaces.cli.screen import cells, visible
@@ -157,11 +158,11 @@ class Keyboard:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep the terminal out of its line mode meanwhile; it is as before afterwards."""
-        try:
-            import termios
-        except ImportError:  # Windows, where lines have no such limit
+        if sys.platform == "win32" or find_spec("termios") is None:  # lines have no such limit
             yield
             return
+        import termios
+
         before = termios.tcgetattr(self._descriptor)
         mode = termios.tcgetattr(self._descriptor)
         # Enter comes as the editor expects it, also what was typed before it began to read.
