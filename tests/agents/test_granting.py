@@ -292,6 +292,6 @@ async def test_a_child_without_the_web_is_told_what_lies_in_the_workspace(tmp_pa
             await box.call("delegate_task", {"task": "x", "tools": tools}, session="s")
             assert (await box.use(Sessions).load("s")).private
             await box.call("delegate_task", {"task": "x"}, session="other")
-        heads = [asked["messages"][0]["content"] for asked in server.requested]
+        heads = [request["messages"][0]["content"] for request in server.requested]
     assert "src/, src/tools.py" in heads[0]
     assert "src/tools.py" not in heads[1]

@@ -100,13 +100,13 @@ def without_calls(messages: Sequence[Message]) -> list[Message]:
         if message["role"] == "tool" and message["content"] not in _NOT_RESULTS:
             last[_named(calls.get(message["tool_call_id"]))] = at
     found: list[Message] = []
-    said = {""}
+    words_so_far = {""}
     for at, message in enumerate(messages):
         if message.get("tool_calls"):
             words = (message.get("content") or "").strip()
-            if words not in said:
+            if words not in words_so_far:
                 found.append({"role": message["role"], "content": words})
-            said.add(words)
+            words_so_far.add(words)
         elif message["role"] != "tool":
             found.append(message)
         elif at in last.values():
@@ -274,9 +274,9 @@ def holdings(paths: Sequence[str]) -> str:
     known = [path if len(path) <= MAX_NAME_CHARS else f"{path[:MAX_NAME_CHARS]}…" for path in paths]
     if len(known) > MAX_NAMES:  # then the top alone
         known = [path for path in known if "/" not in path.rstrip("/")]
-    shown = ", ".join(known[:MAX_NAMES])
+    names = ", ".join(known[:MAX_NAMES])
     more = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
-    return f"It holds {shown}{more}." if known else "It holds nothing yet."
+    return f"It holds {names}{more}." if known else "It holds nothing yet."
 
 
 def opening(

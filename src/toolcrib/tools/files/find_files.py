@@ -30,7 +30,7 @@ MAX_LIMIT = 500
 MAX_DATED = 5000
 """More than so many paths that fit a glob are not put in the order of their change."""
 MAX_NEAREST = 5
-MAX_SHOWN = 20
+MAX_LISTED = 20
 """Paths up to which a folder in which nothing fits is shown whole."""
 MAX_FUZZY = 60
 MAX_UNREAD = 50
@@ -117,7 +117,7 @@ def _found(scope: SearchScope, catalog: Catalog, text: str, mode: Mode) -> tuple
 
 
 def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Result:
-    few = len(catalog.paths) <= MAX_SHOWN and catalog.complete
+    few = len(catalog.paths) <= MAX_LISTED and catalog.complete
     near = catalog.paths if few else []
     if not few and used != "fuzzy":
         near = by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
