@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import json
 import os
@@ -13,7 +14,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+from tests.surfaces.cli.forked_program import ForkServer
 
 PROGRAM = (sys.executable, "-P", "-m", "toolcrib")
 SAMPLES = Path(__file__).parent / "samples"
@@ -49,18 +53,27 @@ class Program:
     def __call__(
         self, *words: str, stdin: str | None = None, env: Mapping[str, str] | None = None
     ) -> Ended:
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+            given.write((stdin or "").encode())
+            given.seek(0)
+            own = {**self.env, **(env or {})}
+            code = fork_server().run(words, self.folder, own, (given, out, err), PATIENCE)
+            done = Ended(code, *(_text_of(file) for file in (out, err)))
+        assert "Traceback" not in done.err, done.err
+        return done
+
+    def in_new_interpreter(self, *words: str, env: Mapping[str, str]) -> Ended:
+        """Run it where the environment says something to Python itself."""
         done = subprocess.run(
             [*PROGRAM, *words],
             cwd=self.folder,
-            env={**self.env, **(env or {})},
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
+            env={**self.env, **env},
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
-        assert "Traceback" not in done.stderr, done.stderr
         return Ended(done.returncode, done.stdout, done.stderr)
 
     def start(self, *words: str, **more: Any) -> subprocess.Popen[str]:
@@ -97,6 +110,22 @@ class Program:
             process.kill()
             process.wait()
             os.close(leader)
+
+
+_fork_servers: list[ForkServer] = []
+
+
+def fork_server() -> ForkServer:
+    """The one of this process."""
+    if not _fork_servers or not _fork_servers[-1].is_alive:
+        _fork_servers.append(ForkServer())
+        atexit.register(_fork_servers[-1].close)
+    return _fork_servers[-1]
+
+
+def _text_of(file: BinaryIO) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 def _typed(leader: int, process: subprocess.Popen[bytes], waiting: dict[str, str]) -> str:

@@ -100,7 +100,8 @@ def test_a_reader_that_leaves_is_no_error(program: Program, words: tuple[str, ..
 
 
 def test_characters_that_the_terminal_cannot_show(program: Program) -> None:
-    done = program("call", "join_words", "words=naïve", env={"PYTHONIOENCODING": "ascii"})
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    done = program.in_new_interpreter("call", "join_words", "words=naïve", env=ascii_only)
     assert (done.code, done.out) == (0, "na?ve\n")
 
 
