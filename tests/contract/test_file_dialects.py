@@ -92,6 +92,7 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "search_files",
         {"pattern": "x", "glob": "*.py"},
     ),
+    ("search_files", {"path": ".", "regex": "1"}, "search_files", {"pattern": "1"}),
     ("search_and_replace", {"path": "a", "search": "x", "replace": "y"}, "edit_file", EDIT),
     ("apply_diff", {"path": "a", "diff": PATCH}, "apply_patch", {"path": "a", "patch": PATCH}),
     # Gemini CLI

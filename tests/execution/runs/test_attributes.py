@@ -116,18 +116,18 @@ async def test_a_program_cannot_speak_in_the_marks_of_the_overlay(
 @pytest.mark.timeout(120)
 async def test_a_file_of_holes_takes_no_room(bench: RunBench, root: Path) -> None:
     outcome = await bench.changed(
-        "truncate -s 2G big; echo end >> big; truncate -s 3000001 small; printf x >> small",
-        limits=Limits(file_bytes=4_000_000_000),
+        "truncate -s 10G big; echo end >> big; truncate -s 3000001 small; printf x >> small",
+        limits=Limits(file_bytes=20_000_000_000),
         seconds=60.0,
     )
     assert outcome.state == "held"
-    assert any("2.1 GB" in note for note in outcome.notes)
+    assert any("10.7 GB" in note for note in outcome.notes)
     assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
     status = (root / "big").stat()
-    assert status.st_size == 2 * 2**30 + 4
+    assert status.st_size == 10 * 2**30 + 4
     assert status.st_blocks * 512 < 4_000_000
     with (root / "big").open("rb") as file:
-        file.seek(2 * 2**30 - 1)
+        file.seek(10 * 2**30 - 1)
         assert file.read() == b"\0end\n"
     assert (root / "small").read_bytes() == bytes(3_000_001) + b"x"
     await bench.undo()

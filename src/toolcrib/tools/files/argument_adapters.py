@@ -19,7 +19,7 @@ def is_true(value: Any) -> bool:
 
 def is_flag(value: Any) -> bool:
     """Whether a value can only be a flag."""
-    return isinstance(value, bool) or str(value).strip().lower() in TRUE | FALSE - {"0", "1"}
+    return isinstance(value, bool) or str(value).strip().lower() in (TRUE | FALSE) - {"0", "1"}
 
 
 def taken(arguments: dict[str, Any], names: Iterable[str]) -> list[Any]:
