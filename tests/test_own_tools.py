@@ -115,3 +115,32 @@ print(sorted(m for m in sys.modules if m.partition(".")[0] in ("mcp", "mcp_types
     argv = [sys.executable, "-c", program, str(tmp_path)]
     ran = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=90)
     assert ran.stdout.strip() == "[]"
+
+
+async def test_an_own_tool_is_shown_beside_a_profile_and_its_faults_are_its_own() -> None:
+    @tool
+    def broken(number: int) -> float:
+        """Divide by nothing."""
+        return number / 0
+
+    async with Toolbox(profile="files", extra=[broken]) as box:
+        assert "broken" in [each["function"]["name"] for each in box.as_openai_tools()]
+        result = await box.call("broken", {"number": 1})
+    assert result.error is not None
+    assert "whoever wrote it mends it" in result.error.hint
+
+
+def test_a_parameter_without_a_type_is_refused_where_it_is_declared() -> None:
+    with pytest.raises(TypeError, match="word has no type"):
+
+        @tool
+        def untyped(word) -> str:  # type: ignore[no-untyped-def]
+            """Say it."""
+            return str(word)
+
+    with pytest.raises(TypeError, match="stands for many"):
+
+        @tool
+        def several(*words: str) -> str:
+            """Say them."""
+            return " ".join(words)

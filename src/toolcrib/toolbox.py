@@ -70,7 +70,7 @@ class Toolbox:
             setting `profile` is for the servers and is not looked at here.
         workspace: the folder for the file tools, over `workspace.roots`.
         tools: the tools to hold, instead of all that are installed.
-        extra: tools to hold besides, as your own functions with `@tool`.
+        extra: tools to hold and show besides, as your own functions with `@tool`.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -92,6 +92,7 @@ class Toolbox:
         own = own_tools(self.config, (*installed(), *extra)) if tools is None else OwnTools()
         self.skipped = own.skipped
         self._tools = [*(installed() if tools is None else tools), *own.tools, *extra]
+        self._extra = [tool.name for tool in extra]
         self._servers = self._known_servers()
         self._choose()
         self._services.notes += [f"Settings: {problem}." for problem in self.config.problems]
@@ -116,8 +117,9 @@ class Toolbox:
             self.config.switched_off,
             servers.settings if servers is not None else (),
         )
-        self._listed = {t.name: t for t in self.registry.select(self.profile)}
-        self._faces = self.registry.listed(self.profile)
+        profile = ",".join((self.profile, *self._extra))
+        self._listed = {t.name: t for t in self.registry.select(profile)}
+        self._faces = self.registry.listed(profile)
 
     def _known_servers(self) -> KnownServers | None:
         """What is known of other MCP servers; None where none is configured."""

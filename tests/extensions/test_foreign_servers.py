@@ -133,7 +133,9 @@ async def test_it_asks_until_a_rule_says_otherwise(folder: Path) -> None:
         refused = await box.call("moss_echo", {"text": "y"}, caller=Caller("test", ask=no))
         assert refused.error is not None
         assert refused.error.code == "denied"
-        assert [(q.tool, q.reason) for q in questions] == [("moss_echo", "it may send")]
+        assert [(q.tool, q.reason) for q in questions] == [
+            ("moss_echo", "it may send something out")
+        ]
         assert lines(folder, "calls") == []
         listed = {tool.name: tool for tool in box.registry}["moss_echo"]
         assert listed.rights.names == ["net", "send"]

@@ -470,7 +470,7 @@ def tool(
         argument_adapter: understands what another name cannot say, as `view_range=[1, 9]`.
 
     Raises:
-        TypeError: it is no function, or has no docstring.
+        TypeError: it is no function, has no docstring, or a parameter without a type.
     """
 
     def declare(function: Callable[..., Any]) -> Tool:
@@ -478,6 +478,12 @@ def tool(
             raise TypeError("@tool is for functions; write @tool, or @tool(group=..., ...)")
         if not function.__doc__:
             raise TypeError(f"{function.__name__}: a tool has a docstring, which a model reads")
+        for parameter in inspect.signature(function).parameters.values():
+            where = f"{function.__name__}: parameter {parameter.name}"
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise TypeError(f"{where} stands for many: a tool names each")
+            if parameter.annotation is parameter.empty and parameter.name != "ctx":
+                raise TypeError(f"{where} has no type")
         return Tool(
             function=awaitable(function),
             name=function.__name__,
@@ -503,6 +509,12 @@ def tool(
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 ASK_BY_DEFAULT = SEND | MACHINE | ERASE
+EFFECTS = {
+    "send": "send something out",
+    "machine": "see or change this machine",
+    "erase": "delete for good",
+}
+"""What a person is told that a call may do, by its right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -590,7 +602,8 @@ def _decide_one(policy: PolicyConfig, tool: Tool, target: str, rights: Right) ->
         return Decision(policy.default, "policy.default")
     needs_approval = rights & ASK_BY_DEFAULT
     if needs_approval:
-        return Decision("ask", f"it may {' and '.join(needs_approval.names)}")
+        effects = (EFFECTS[name] for name in needs_approval.names)
+        return Decision("ask", f"it may {' and '.join(effects)}")
     return Decision("allow", "allowed by default")
 
 

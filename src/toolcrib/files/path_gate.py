@@ -595,8 +595,9 @@ class PathGate:
                 rule="loop",
             )
         if code in (errno.EACCES, errno.EPERM):
+            named = "the folder of the workspace" if display == "." else display
             return PathDenied(
-                f"Access denied: the operating system does not let toolcrib read {display}.",
+                f"Access denied: the operating system does not let toolcrib use {named}.",
                 hint="Use another file, or ask the user for the permission.",
                 rule="permissions",
             )

@@ -11,8 +11,10 @@ from typing import Self
 from toolcrib.core.context import Call, Proceed, Services
 from toolcrib.core.errors import Internal, ToolError, as_tool_error
 from toolcrib.core.result import ErrorInfo, Result, well_formed
-from toolcrib.core.tool import READ, WRITE
+from toolcrib.core.tool import READ, WRITE, Tool
 from toolcrib.text.cleaner import clean
+
+NOT_OURS = "A defect of that tool, which does not come with toolcrib: whoever wrote it mends it."
 
 
 async def errors(call: Call, proceed: Proceed) -> Result:
@@ -23,13 +25,23 @@ async def errors(call: Call, proceed: Proceed) -> Result:
         known = as_tool_error(error, call.tool.name)
         if isinstance(known, Internal):
             print(f"toolcrib: {call.tool.name}: {error!r}", file=sys.stderr)  # noqa: T201
+            if not _is_ours(call.tool):
+                known.hint = NOT_OURS
         # A message may quote a server, a page or a file name.
         known.message, known.hint = clean(known.message).text, clean(known.hint).text
         result = Result(error=ErrorInfo.of(known))
-    notes = [f"Note: {note}" for note in (*call.ctx.warnings, *call.ctx.services.news())]
+    # What another's tool computes is left as it is: it may be JSON. The next call has the news.
+    waits = not call.tool.rights and not _is_ours(call.tool)
+    news = () if waits else call.ctx.services.news()
+    notes = [f"Note: {note}" for note in (*call.ctx.warnings, *news)]
     call.ctx.warnings.clear()
     text = well_formed("\n".join([result.text, *notes] if result.text else notes))
     return result if text == result.text else replace(result, text=text)
+
+
+def _is_ours(tool: Tool) -> bool:
+    """Whether a tool comes with toolcrib."""
+    return tool.function.__module__.partition(".")[0] == "toolcrib"
 
 
 # Before a call that sees files: what a process left in the middle is put right, once, and what

@@ -509,7 +509,10 @@ async def test_nobody_was_asked_about_where_an_allowed_description_leads(setting
     async with Toolbox(settings(ask=True, policy={"rules": rules})) as box:
         result = await call(box, f"{server.url}/spec", "GET /x")
     assert result.error.code == "denied"
-    assert "call_operation needs the approval of a person: it may send." in result.error.message
+    assert (
+        "call_operation needs the approval of a person: it may send something out."
+        in result.error.message
+    )
     assert "rule for that URL in policy.rules" in result.error.hint
     assert other.requested == []
 

@@ -178,7 +178,7 @@ async def test_a_notification_arrives_as_it_was_sent(
     app, icon, title, body = displayed.get(timeout=20)
     assert (app, icon, title) == ("toolcrib", "dialog-information", "-t Done now")
     assert body == NASTY.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    assert "it may machine" in machine.questions[0]
+    assert "it may see or change this machine" in machine.questions[0]
     for arguments in ({"title": " "}, {"title": "a", "icon": "/etc/passwd"}):
         await machine.refused("send_notification", **arguments)
     machine.says = False

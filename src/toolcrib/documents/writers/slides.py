@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +71,11 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     presentation = pptx.Presentation(io.BytesIO(_TEMPLATE[0]))
     _drop_first_slide(presentation)
     slides = list(_slides(blocks_of(data.decode())))
-    presentation.core_properties.title = request["title"] or (
-        plain(slides[0].title)[:255] if slides else ""
-    )
-    presentation.core_properties.author = ""
+    properties = presentation.core_properties
+    properties.title = request["title"] or (plain(slides[0].title)[:255] if slides else "")
+    properties.author = ""
+    # The template's own dates are years old.
+    properties.created = properties.modified = datetime.now(UTC)
     for number, content in enumerate(slides):
         _add_slide(presentation, content, first=not number)
     buffer = io.BytesIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain
@@ -37,6 +38,8 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     title = request["title"] or next((b.text for b in blocks if b.kind == "heading"), "")
     document.core_properties.title = title[:255]
     document.core_properties.author = ""
+    # The template's own dates are years old.
+    document.core_properties.created = document.core_properties.modified = datetime.now(UTC)
     document.core_properties.comments = ""
     _add_blocks(document, blocks, level=0)
     buffer = io.BytesIO()

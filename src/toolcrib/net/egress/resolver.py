@@ -158,10 +158,19 @@ def _check(policy: EgressPolicy, target: Target) -> None:
 _check_answers = lru_cache(maxsize=1024)(EgressPolicy.check_answers)
 
 
+FILE_ENDINGS = frozenset({"txt", "csv", "json", "html", "pdf", "docx", "xlsx", "png", "jpg", "log"})
+"""Of names without a scheme that are taken for hosts; no top-level domain is called so."""
+
+
 def _unresolved(host: str, *, retryable: bool) -> DnsFailure:
+    hint = "Check the spelling of the host."
+    if retryable:  # no name server answered
+        hint = "This machine may be offline: toolcrib doctor checks it."
+    if host.rpartition(".")[2] in FILE_ENDINGS:
+        hint = "For a file of the workspace use the file tools, such as read_file."
     return DnsFailure(
         f"The host name {host} does not resolve.",
-        hint="Check the spelling of the host.",
+        hint=hint,
         host=host,
         reason="dns",
         retryable=retryable,

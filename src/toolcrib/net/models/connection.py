@@ -214,7 +214,7 @@ class Connection:
             )
         if kind == "ConnectError":
             return ConnectionFailed(
-                f"{where} cannot be reached: {text}", hint=START, reason="connect"
+                f"{where} cannot be reached: {text.rstrip('.')}.", hint=START, reason="connect"
             )
         hint = "Look at the log of the model server."
         return ConnectionFailed(f"{where} broke off: {text or kind}", hint=hint, reason="closed")

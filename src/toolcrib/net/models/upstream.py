@@ -186,7 +186,7 @@ class Upstream:
             ) from None
         if kind == "ConnectError":
             raise ConnectionFailed(
-                f"{where} cannot be reached: {text}", hint=START, reason="connect"
+                f"{where} cannot be reached: {text.rstrip('.')}.", hint=START, reason="connect"
             ) from None
         raise ConnectionFailed(
             f"{where} broke off: {text or kind}",

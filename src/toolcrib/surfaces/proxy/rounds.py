@@ -25,6 +25,7 @@ from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stre
 
 SaveSteps = Callable[[PromptMessage, list[PromptMessage]], Awaitable[None]]
 PROGRESS_SECONDS = 10.0
+PARAGRAPH = "\n\n"
 
 
 @dataclass(slots=True)
@@ -187,6 +188,8 @@ class ChatRounds:
                 own.ending()
             await self._finish(own)
             return False
+        if own.content.strip():  # what the next round says is a paragraph of its own
+            self._lead += PARAGRAPH
         return True
 
     async def _finish(self, own: OwnCallFilter) -> None:
@@ -278,7 +281,7 @@ class ChatRounds:
             stopped = await self._run_calls(own, None)
             if not stopped and not foreign:
                 if isinstance(content, str) and content:
-                    self._texts.append(content)
+                    self._texts.append(content.rstrip() + PARAGRAPH)
                 return True
             value = _with_message(value, _without(message, foreign), foreign)
             message = _message(value) or {}

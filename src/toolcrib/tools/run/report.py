@@ -205,13 +205,17 @@ def _facts(ran: RunResult) -> dict[str, Any]:
     }
 
 
+NOT_KEPT = "\n[{count:,} bytes not kept, from offset {offset}]\n"
+LOST = re.compile(r"\n\[([\d,]+ bytes not kept), from offset \d+\]\n")
+
+
 def ring_text(ring: Ring) -> str:
     """What a ring holds, with a line in the place of what it dropped."""
     parts: list[str] = []
     end = 0
     for segment in ring.segments():
         if segment.start > end:
-            parts.append(f"\n[{segment.start - end:,} bytes not kept, from offset {end}]\n")
+            parts.append(NOT_KEPT.format(count=segment.start - end, offset=end))
         parts.append(segment.data.decode("utf-8", "replace"))
         end = segment.end
     return "".join(parts)
@@ -230,7 +234,8 @@ async def fit_to_budget(
         around[1] = body
         return "\n".join(part for part in around if part), None
     more = await _store_output(ctx, body, source, first)
-    middle = f"[{last - first:,} of {len(body):,} characters left out here]"
+    lost = "".join(f"; {found}" for found in LOST.findall(body, first, last))
+    middle = f"[{last - first:,} of {len(body):,} characters left out here{lost}]"
     around[1] = f"{head.rstrip()}\n{middle}\n{end}"
     return "\n".join(part for part in around if part), more
 
