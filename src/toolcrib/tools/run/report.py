@@ -205,7 +205,7 @@ def _facts(ran: RunResult) -> dict[str, Any]:
     }
 
 
-NOT_KEPT = "\n[{count:,} bytes not kept, from offset {offset}]\n"
+LOST_MARK = "\n[{count:,} bytes not kept, from offset {offset}]\n"
 LOST = re.compile(r"\n\[([\d,]+ bytes not kept), from offset \d+\]\n")
 
 
@@ -215,7 +215,7 @@ def ring_text(ring: Ring) -> str:
     end = 0
     for segment in ring.segments():
         if segment.start > end:
-            parts.append(NOT_KEPT.format(count=segment.start - end, offset=end))
+            parts.append(LOST_MARK.format(count=segment.start - end, offset=end))
         parts.append(segment.data.decode("utf-8", "replace"))
         end = segment.end
     return "".join(parts)
