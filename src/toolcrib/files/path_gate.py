@@ -23,6 +23,7 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
 )
+from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES, are_settings, holds_credentials
 from toolcrib.files.handles import (
     READABLE,
     ROOTS_HINT,
@@ -119,10 +120,13 @@ class SafePath:
 
         Raises:
             Conflict: a link on the way is replaced at this moment.
+            StorageFailure: the system cannot tell.
         """
         try:
             real = slashed(os.path.realpath(self.absolute))
-        except OSError:
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise StorageFailure(f"{self.display} cannot be read: {error.strerror}.") from None
             raise Conflict(
                 f"{self.display} has changed meanwhile.", hint="Look at it again."
             ) from None
@@ -251,6 +255,26 @@ class SafePath:
         return self
 
 
+def _refuse_credentials(handle: Handle) -> None:
+    """Close a file with settings of git that hold a credential.
+
+    Raises:
+        PathDenied: they do. Git reads them all the same, and so do the tools for git.
+    """
+    if handle.kind != "file" or not are_settings(handle.absolute.split("/")):
+        return
+    data = handle.file.read(MAX_SETTINGS_BYTES)
+    handle.file.seek(0)
+    if holds_credentials(data):
+        handle.close()
+        raise PathDenied(
+            f"Access denied: {handle.display} holds a password or token for git.",
+            hint="git_status, git_log and git_fetch work; the user can keep it in a credential "
+            "helper instead.",
+            rule="credentials",
+        )
+
+
 class PathGate:
     """Opens what lies beneath a root and is not protected, and nothing else."""
 
@@ -306,8 +330,9 @@ class PathGate:
                 fd = found.readable()
             except OSError as error:
                 raise self._explain(error, path) from None
-            real = path.root.real_path(found.parts)
-            return Handle(fd, openat.fstat(fd), real, path.display)
+            handle = Handle(fd, openat.fstat(fd), path.root.real_path(found.parts), path.display)
+            _refuse_credentials(handle)
+            return handle
 
     def open_in(self, folder: Handle, names: str, path: SafePath) -> Handle | None:
         """Open a plain file beneath an open folder: quicker for many files than `open`.
@@ -324,6 +349,8 @@ class PathGate:
             The file; None where `open` has to be asked.
         """
         if not isinstance(self._opener, KernelOpener) or self._protecting(path, path.parts, "read"):
+            return None
+        if are_settings(path.parts):
             return None
         try:
             fd = self._opener.unlinked(folder.fd, names, READABLE)

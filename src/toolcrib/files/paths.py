@@ -44,6 +44,9 @@ __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", 
 STORE_ENDINGS = ("", "-wal", "-shm", "-journal")
 """The store, and what SQLite puts beside it."""
 
+MAX_LEVELS = 500
+"""Folders that lie in each other in a path of a call."""
+
 
 class Workspace:
     """The folders that tools may use. A service; see `Workspace.open`.
@@ -121,7 +124,7 @@ class Workspace:
             directory: the current directory of the conversation, absolute.
 
         Raises:
-            BadInput: the path is empty or too long.
+            BadInput: the path is empty, too long or too deep.
             PathDenied: it is outside the roots, or spelt in a forbidden way.
             NotConfigured: there are no roots.
         """
@@ -140,6 +143,10 @@ class Workspace:
                 rule="outside",
             )
         root, parts = found
+        if len(parts) > MAX_LEVELS:
+            raise BadInput(
+                f"'{text[:80]}…' is {len(parts):,} folders deep; {MAX_LEVELS} are allowed."
+            )
         beneath = root == start.root and parts[: len(start.parts)] == start.parts
         return SafePath(root, parts, self.gate, len(start.parts) if beneath else -1)
 

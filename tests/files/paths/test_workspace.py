@@ -101,6 +101,8 @@ def test_refuses_names_that_are_too_long(workspace: Workspace) -> None:
         read(workspace, "x" * 300)
     with pytest.raises(BadInput, match="more than"):
         read(workspace, "x/" * 3000)
+    with pytest.raises(BadInput, match="2,001 folders deep"):
+        workspace.resolve("a/" * 2000 + "x")
 
 
 def test_the_home_folder_where_it_is_inside(

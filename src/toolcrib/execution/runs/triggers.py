@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.sandbox.git_settings import ENTRY, entries
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.git_credentials import ENTRY, entries
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace

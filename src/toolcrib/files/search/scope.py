@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolcrib.core.errors import ToolError
+from toolcrib.files.git_credentials import SETTINGS, are_settings
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
@@ -63,7 +64,14 @@ class SearchScope:
 
     def protected(self, path: str) -> str:
         """The pattern that keeps a path from being read, or ""."""
-        return self.real.gate.pattern(self.file(path.rstrip("/")), "read")
+        file = self.file(path.rstrip("/"))
+        found = self.real.gate.pattern(file, "read")
+        if not found and are_settings(file.parts):
+            with suppress(ToolError):
+                file.open().close()
+                return ""
+            return file.name
+        return found
 
 
 def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] = ()) -> SearchScope:
@@ -154,7 +162,7 @@ def _barred(scope: SearchScope, prefix: str, names: Sequence[str], coarse: Any) 
 @lru_cache(maxsize=16)
 def _coarse(patterns: tuple[Name, ...]) -> Any:
     """Finds every name that may be protected, and some more, in many lines at once."""
-    lasts = {pattern.names[-1] for pattern in patterns}
+    lasts = {pattern.names[-1] for pattern in patterns} | SETTINGS
     joined = "|".join(f"{translate(name)}[. ]*" for name in sorted(lasts))
     return compiled_expression(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
 

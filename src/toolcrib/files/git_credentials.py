@@ -1,0 +1,106 @@
+"""Credentials in the settings of git: which entries are some, and the rest without them.
+
+Git itself has to read its settings, and people and CI systems keep tokens there: in the address
+of a remote or a proxy, as a header that is sent along, as a helper that prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+IN_ANY_FOLDER = frozenset({".gitmodules", ".gitconfig"})
+IN_A_REPOSITORY = frozenset({"config", "config.worktree"})
+SETTINGS = IN_ANY_FOLDER | IN_A_REPOSITORY
+"""Names of files with settings of git."""
+MAX_SETTINGS_BYTES = 1_000_000
+_HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
+ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
+_SECRET_KEY = re.compile(
+    rb"^(?:\s*\[.*\])?\s*[\w.-]*(?:pass|token|secret|extraheader|oauth|apikey)[\w.-]*\s*=",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SECRET_WORD = re.compile(rb"pass|token|secret|authorization|bearer|api.?key", re.IGNORECASE)
+_LOGIN = re.compile(rb"(?<=://)[^/]*@")
+_PROXY_LOGIN = re.compile(rb'(proxy\s*=\s*"?)[^\s"/]*@', re.IGNORECASE)
+_IN_QUERY = re.compile(rb"([?&][\w-]*(?:token|key|secret|pass)[\w-]*=)[^&\s\"]+", re.IGNORECASE)
+
+_PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://[\w-]{20,}@")
+"""A login with its password, or one that is a token by its length."""
+_PROXY_PASSWORD = re.compile(rb'proxy\s*=\s*"?[^\s"/:@]*:[^\s"/@]+@', re.IGNORECASE)
+_SECRET_VALUE = re.compile(rb"(?:pass|token|secret)[\w-]*\s*=\s*[\w-]", re.IGNORECASE)
+
+
+def are_settings(parts: Sequence[str]) -> bool:
+    """Whether a file of this path has settings of git, as far as its names tell."""
+    *folders, name = [part.lower() for part in parts] or [""]
+    if name in IN_ANY_FOLDER:
+        return True
+    return name in IN_A_REPOSITORY and any(folder.endswith(".git") for folder in folders)
+
+
+def _logical_lines(data: bytes) -> Iterator[bytes]:
+    """Lines, each with those that a backslash at its end joins to it."""
+    waiting = b""
+    for line in data.splitlines(keepends=True):
+        waiting += line
+        ended = line.rstrip(b"\r\n")
+        open_end = (len(ended) - len(ended.rstrip(b"\\"))) % 2
+        if not open_end or waiting.lstrip()[:1] in (b"#", b";"):
+            yield waiting
+            waiting = b""
+    yield waiting
+
+
+def entries(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Each line in two parts, its head `[...]` and the rest, with the section that it is in."""
+    section = b""
+    for line in _logical_lines(data.removeprefix(b"\xef\xbb\xbf")):
+        head = _HEAD.match(line)
+        if head:
+            section = head[1].lower().split(b".")[0]
+        end = head.end() if head else 0
+        yield section, line[:end], line[end:]
+
+
+def _is_secret(section: bytes, text: bytes) -> bool:
+    entry = ENTRY.match(text)
+    if entry is None:
+        return False
+    value = entry[2].lstrip(b'" \t')
+    is_command = value.startswith(b"!") or entry[1].lower().endswith((b"command", b"cmd"))
+    return (
+        section == b"credential"
+        or bool(_SECRET_KEY.search(text))
+        or (is_command and bool(_SECRET_WORD.search(value)))
+    )
+
+
+def without_credentials(data: bytes) -> bytes:
+    """Settings without the entries and logins that are credentials."""
+    remaining: list[bytes] = []
+    for section, head, text in entries(data):
+        remaining.append(_LOGIN.sub(b"", head))
+        if _is_secret(section, text):
+            remaining.append(b"\n" if head else b"")
+        else:
+            plain = _PROXY_LOGIN.sub(rb"\1", _LOGIN.sub(b"", text))
+            remaining.append(_IN_QUERY.sub(rb"\1", plain))
+    return b"".join(remaining)
+
+
+def holds_credentials(data: bytes) -> bool:
+    """Whether settings hold a password or token itself; a helper or a user's name is none."""
+    for section, head, text in entries(data):
+        line = head + text
+        if _PASSWORD.search(line) or _PROXY_PASSWORD.search(text) or _IN_QUERY.search(text):
+            return True
+        entry = ENTRY.match(text)
+        if entry is None or entry[1].lower() == b"askpass" or not entry[2].strip():
+            continue
+        is_command = entry[2].lstrip(b'" \t').startswith(b"!")
+        if is_command and _SECRET_VALUE.search(entry[2]):
+            return True
+        if section != b"credential" and not is_command and _SECRET_KEY.search(text):
+            return True
+    return False
