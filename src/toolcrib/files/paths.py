@@ -44,7 +44,7 @@ __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", 
 STORE_ENDINGS = ("", "-wal", "-shm", "-journal")
 """The store, and what SQLite puts beside it."""
 
-MAX_LEVELS = 500
+MAX_LEVELS = 950
 """Folders that lie in each other in a path of a call."""
 
 
