@@ -175,7 +175,6 @@ class EventSource(RunObserver):
         self._stream = ToolCallStream(tools)
         self._numbers: dict[str, int] = {}
         self._displayed = self._before = self._new = self._why = ""
-        self._is_anew = False
         self._sent = self._first = 0.0
         self._request: ChatRequest | None = None
 

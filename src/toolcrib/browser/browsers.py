@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Side = Literal["web", "runs"]
 """What a context may reach: the web, or servers of the conversation's own runs alone.
 
-Two, since a page of a run could else carry out what the run itself may not send.
+Two, since a page of a run could else leak what the run itself may not send.
 """
 EXTRA = "browser"
 CLOSE_SECONDS = 5.0
@@ -93,7 +93,7 @@ class BrowserSession:
         if self.current is None or self.current.page.is_closed():
             self._forget_closed()
         if self.current is None:
-            why = self._browsers.why_ended(self.session)
+            why = self._browsers.take_end_reason(self.session)
             raise NoResults(
                 f"No page is open: {why}." if why else "No page is open.",
                 hint="browser_open url=… opens one.",
@@ -115,8 +115,8 @@ class BrowserSession:
             try:
                 yield
             except Exception as error:
-                await self._browsers.is_there()
-                if why := self._browsers.why_ended(self.session):
+                await self._browsers.check_alive()
+                if why := self._browsers.take_end_reason(self.session):
                     raise ended(why, self.done) from None
                 if failure := gone(error):
                     raise failure from None
@@ -135,7 +135,7 @@ class BrowserSession:
         async with answering_within(LAUNCH_SECONDS):
             page = await context.new_page()
         tab = next((tab for tab in self.tabs if tab.page == page), None) or self._added(page)
-        if why := self._browsers.why_ended(self.session):
+        if why := self._browsers.take_end_reason(self.session):
             tab.note(f"The pages before are gone: {why}.")
         self.current = tab
         return tab
@@ -385,7 +385,7 @@ class Browsers:
                     tab.watch()
                     yield tab
                 except Exception as error:
-                    if context is not None and not await self.is_there():
+                    if context is not None and not await self.check_alive():
                         raise Unavailable(
                             f"The page was not read: {ENDED_ITSELF}.", hint="Send the call again."
                         ) from None
@@ -419,12 +419,12 @@ class Browsers:
             await asyncio.to_thread(self._processes.kill_marked, EXTRA)
         await self._stop()
 
-    def why_ended(self, session: str) -> str:
+    def take_end_reason(self, session: str) -> str:
         """Why the pages of a conversation are gone, told once; "" where nothing ended them."""
         return self._ended.pop(session, "")
 
-    async def is_there(self) -> bool:
-        """Whether the browser runs, and what drives it; where they do not, all is put away.
+    async def check_alive(self) -> bool:
+        """Ask the browser for a sign of life; where it or its driver gives none, put all away.
 
         The death of the driver is told by no event.
         """
@@ -454,7 +454,7 @@ class Browsers:
     async def _running(self) -> Browser:
         if self._closed:
             raise Unavailable("toolcrib is closing.", hint="Start it again.")
-        if not await self.is_there():
+        if not await self.check_alive():
             if self._beginning is None:
                 self._beginning = asyncio.create_task(self._begin())
                 self._beginning.add_done_callback(self._has_begun)

@@ -49,7 +49,6 @@ MAX_STEPS = 50
 MAX_WAIT_SECONDS = 30.0
 MAX_UPLOAD_BYTES = 50_000_000
 SECRET = "secret:"  # noqa: S105 - how a value names one
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 SCROLL_SHARE = 0.8
 """Of the height of the window, for one step of scrolling."""
 

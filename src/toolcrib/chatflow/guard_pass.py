@@ -376,9 +376,7 @@ def restored(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
     if tail and tail[0].role == "assistant":
         first = ChatEntry(tail[0].key, with_text(tail[0].message, made.text, before=True))
         return [*head, first, *tail[1:]]
-    if head and head[-1].role == "user":
-        return [*head, ChatEntry(key, {"role": "assistant", "content": made.text}), *tail]
-    if tail and tail[0].role == "user":
-        # Nothing of the user stands before: the conversation begins with the summary.
+    # Where nothing of the user stands before, the conversation begins with the summary.
+    if (head and head[-1].role == "user") or (tail and tail[0].role == "user"):
         return [*head, ChatEntry(key, {"role": "assistant", "content": made.text}), *tail]
     return [*head, ChatEntry(key, {"role": "user", "content": made.text}), *tail]

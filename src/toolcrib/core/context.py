@@ -158,7 +158,7 @@ class Session:
 
     @property
     def tainted(self) -> bool:
-        """Both flags are up: private things could now be carried out by injected text."""
+        """Both flags are up: injected text could now leak private things."""
         return self.untrusted and self.private
 
     def remember_read(self, path: str, fingerprint: str) -> None:

@@ -20,7 +20,7 @@ from toolcrib.core.tool import Tool
 
 PACKAGE = "toolcrib_own"
 """The package as which the user's folder of tools is imported."""
-LISTS = "tools"
+TOOLS_ATTRIBUTE = "tools"
 """The name under which a module may have a list of tools, or a function that makes one."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 GROUP = re.compile(r"[a-z][a-z0-9_-]{0,31}")
@@ -120,7 +120,7 @@ def _declared_in(module: ModuleType) -> list[Any]:
         for value in known.values()
         if isinstance(value, Tool) and value.function.__module__ == module.__name__
     ]
-    listed = known.get(LISTS)
+    listed = known.get(TOOLS_ATTRIBUTE)
     if listed is not None and not isinstance(listed, Tool | ModuleType):
         tools += [tool for tool in _listed(listed) if tool not in tools]
     return tools

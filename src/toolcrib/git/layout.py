@@ -27,7 +27,7 @@ MAX_SETTINGS_BYTES = 1_000_000
 MAX_FILES = 200_000
 MAX_ALTERNATES = 5
 MAX_CHECKED_INDEXES = 64
-UNUSED = frozenset(
+HIDDEN_FROM_GIT = frozenset(
     (
         "hooks",
         "modules",
@@ -42,7 +42,7 @@ UNUSED = frozenset(
         "fsmonitor--daemon.ipc",
     )
 )
-"""What git never gets to see of it."""
+"""Entries of a repository that are not checked, since git never sees them."""
 SHARED = ("info", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
 """What belongs to all working trees of a repository, beside its settings."""
 TRUST_HINT = "The user can let git use it as it is: add {top} to git.trusted."
@@ -192,7 +192,7 @@ def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
         return
     for entry in entries:
         name = f"{inner}/{entry.name}" if inner else entry.name
-        if not inner and entry.name in UNUSED:
+        if not inner and entry.name in HIDDEN_FROM_GIT:
             continue
         if entry.is_dir(follow_symlinks=False):
             # Objects are named by their content: what stands in their folders lies or is right.

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 MAX_SCANNED_CHARS = 2500
 """How much of a page is read: refusals are short, pages of an unknown form are not."""
 
-# Elements that only a page has that wants a proof.
-PUZZLES = (
+# Elements that only pages with a captcha have.
+CAPTCHA_SELECTORS = (
     "form#challenge-form, [class*=anomaly-modal], form[action*='anomaly.js'], #captcha-form,"
     "form[action*=captcha], .g-recaptcha, .h-captcha, .cf-turnstile, #cf-turnstile,"
     "iframe[src*=captcha], iframe[src*=turnstile], iframe[src*='challenges.cloudflare.com'],"
@@ -159,7 +159,7 @@ class SearchEngine(Provider):
         cookies: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """Send what a browser sends that goes on from a page of the engine."""
+        """Send the headers of a browser that follows a link within the engine."""
         sent = {"referer": f"{client.base_url}/", "sec-fetch-site": "same-origin"}
         sent |= {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
         sent |= {"sec-fetch-user": "?1", "upgrade-insecure-requests": "1"}
@@ -363,7 +363,7 @@ def marked_refusal(name: str, response: Response, document: Document) -> ToolErr
     """What the elements of a page without results say, or nothing."""
     if document.select_one(CONSENT):
         return _consent_required(name, response.status)
-    if document.select_one(PUZZLES) or b"component---src-pages-captcha" in response.body:
+    if document.select_one(CAPTCHA_SELECTORS) or b"component---src-pages-captcha" in response.body:
         return bot_refusal(name, response.status)
     if _SCRIPTS in response.body:
         return ChallengePage(
@@ -409,7 +409,7 @@ def bot_refusal(name: str, status: int) -> ChallengePage:
     """The error for an engine that takes the caller for a program."""
     return ChallengePage(
         f"{name} wants proof of a human instead of answering.",
-        hint="It blocks an address for up to an hour. Use another provider until then.",
+        hint="It may block your IP address for up to an hour. Use another provider until then.",
         kind=_engine_name(name),
         provider=name,
         status=status,

@@ -19,7 +19,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Text of one look. A link leads to a page of the web or a mail address, or is empty."""
+    """Text with one formatting. `link` is a web or mail address, or empty."""
 
     text: str
     bold: bool = False

@@ -332,7 +332,7 @@ class Changes:
         )
 
     async def recover(self) -> None:
-        """Finish or take back what processes left in the middle that died."""
+        """Finish or roll back the steps that dead processes left behind."""
         if not self._in_memory:
             await self._recover(Checkpoint(None))
 

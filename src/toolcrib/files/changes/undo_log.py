@@ -25,7 +25,7 @@ COLUMNS = (
 )
 MAX_STEPS = 10_000
 PROGRAM = "program"
-"""In the record of a step: a program made it that takes it back itself, such as git."""
+"""In the record of a step: it was made by a program with an undo of its own, such as git."""
 
 
 @dataclass(frozen=True, slots=True)

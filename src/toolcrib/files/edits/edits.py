@@ -335,7 +335,7 @@ def resolve_edits(
 def resolve_in_lines(
     text: str, edits: Sequence[Edit], check: Callable[[], None] | None = None, *, cr: bool = False
 ) -> EditOutcome:
-    """Find what edits mean that name lines: each within its own, all in the text as it is now.
+    """Resolve edits that name lines, each within its own lines of the text as it is now.
 
     Args:
         text: each line end a line feed.

@@ -520,7 +520,7 @@ class Egress:
         if policy.serves(target):
             if target.port not in self.servers:
                 raise Blocked(
-                    f"The server on port {target.port} is over.",
+                    f"The server on port {target.port} has stopped.",
                     hint="Start it again, with 'ports'.",
                     code="blocked_address",
                     host=target.host,
@@ -538,7 +538,7 @@ class Egress:
 def _check_border(policy: EgressPolicy, source: Target, target: Target) -> None:
     """Refuse a redirect from a server of a run to the world, or from there to one.
 
-    The first could carry out what a run may not send; the second is no site's business.
+    The first could leak what a run may not send; the second is no site's business.
 
     Raises:
         Blocked: it is such a one.

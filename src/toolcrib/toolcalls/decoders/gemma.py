@@ -112,7 +112,7 @@ class _Parser:
     def whole(self) -> dict[str, Any]:
         return self._object(0)
 
-    def _peek(self) -> str:
+    def _skip_separators(self) -> str:
         while self.text[self.at : self.at + 1] in (" ", "\n", "\t", "\r", ","):
             self.at += 1
         return self.text[self.at : self.at + 1]
@@ -120,9 +120,9 @@ class _Parser:
     def _object(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         self.at += 1
-        while self._peek() != "}":
+        while self._skip_separators() != "}":
             key = self._key()
-            if self._peek() != ":":
+            if self._skip_separators() != ":":
                 raise NotGemma
             self.at += 1
             found[key] = self._value(depth + 1)
@@ -132,7 +132,7 @@ class _Parser:
     def _array(self, depth: int) -> list[Any]:
         found: list[Any] = []
         self.at += 1
-        while self._peek() != "]":
+        while self._skip_separators() != "]":
             found.append(self._value(depth + 1))
         self.at += 1
         return found
@@ -149,7 +149,7 @@ class _Parser:
         return key
 
     def _value(self, depth: int) -> Any:
-        first = self._peek()
+        first = self._skip_separators()
         if depth > MAX_DEPTH or not first or first in "}]":
             raise NotGemma
         if first == "{":
