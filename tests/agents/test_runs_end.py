@@ -524,3 +524,18 @@ async def test_what_came_before_a_retry_is_not_lost(root: Path) -> None:
     result = await delegated(root, *broken, time_limit=6)
     assert result.data["status"] == "timeout"
     assert "the long" in result.data["answer"]
+
+
+async def test_what_a_reading_tool_does_not_take_is_left_out_and_said(root: Path) -> None:
+    wrong = {"path": "notes.md", "show": "files", "pattern": "x"}
+    writing = {"path": "new.txt", "content": "x", "show": "files"}
+    turns = [Turn("", [("read_file", wrong)]), Turn("", [("write_file", writing)]), Turn("plum")]
+    with model_server(*turns) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        read, written = server.results()
+    assert "the word is plum" in read
+    assert "left out, since read_file does not take it: show, pattern" in read
+    assert "write_file has no argument 'show'" in written
+    assert not (root / "new.txt").exists()
+    assert result.data["tool_calls"] == 2

@@ -21,6 +21,8 @@ READING = READ | NET
 IN_TURN_GROUPS = ("browser", "run", "jobs")
 """Groups whose tools read what the call before has moved on."""
 IN_TURN = ("change_directory", "restore_session", "watch_paths")
+MAX_LEFT_OUT = 8
+"""Arguments that a tool does not take, up to which a call is made without them."""
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
@@ -95,9 +97,11 @@ class ToolExecutor:
         """Send one call; it never fails but by cancellation."""
         tool = self._find(name)
         began = time.monotonic()
-        result = await self._invoke(tool.name if tool else self._bare(name), dict(arguments))
+        result, left_out = await self._sent(tool, name, dict(arguments))
         seconds = time.monotonic() - began
         text = result_text(result)
+        if left_out and tool is not None:
+            text += f"\nNote: left out, since {tool.name} does not take it: {', '.join(left_out)}."
         going_on = result.next
         following = (going_on.tool, going_on.arguments) if going_on else None
         if result.error is None:
@@ -107,6 +111,24 @@ class ToolExecutor:
             text += f"\nFor example: {self.example_for(name, arguments)}"
         error, code = f"{name}: {result.error.message}", result.error.code
         return ExecutedCall(text, error, code, following, result=result, seconds=seconds)
+
+    async def _sent(
+        self, tool: Tool | None, name: str, arguments: dict[str, Any]
+    ) -> tuple[Result, list[str]]:
+        """The result of a call, and the arguments that were left out of it.
+
+        Small models fill in what other tools take. Where nothing is changed, that is not worth a
+        turn: the call is made without it, and that is said.
+        """
+        left_out: list[str] = []
+        while True:
+            result = await self._invoke(tool.name if tool else self._bare(name), arguments)
+            unknown = result.error.details.get("unknown") if result.error is not None else None
+            own = [each for each in arguments if unknown and plain(each) == plain(str(unknown))]
+            if not own or len(left_out) >= MAX_LEFT_OUT or not self.only_reads(name):
+                return result, left_out
+            left_out += own
+            arguments = {key: value for key, value in arguments.items() if key not in own}
 
     def only_reads(self, name: str) -> bool:
         """Whether a call of this tool changes nothing, so that it can be made beside others."""

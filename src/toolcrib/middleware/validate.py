@@ -215,7 +215,9 @@ def usage(tool: Tool) -> str:
 def _unknown(tool: Tool, name: str) -> BadInput:
     near = nearest(name, (p.name for p in tool.parameters), count=1, min_ratio=0.6)
     guess = f"Did you mean '{near[0]}'? " if near else ""
-    return BadInput(f"{tool.name} has no argument '{str(name)[:80]}'.", hint=guess + usage(tool))
+    message = f"{tool.name} has no argument '{str(name)[:80]}'."
+    facts = {} if near else {"unknown": str(name)[:80]}  # no slip of the pen, but another's
+    return BadInput(message, hint=guess + usage(tool), **facts)
 
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
