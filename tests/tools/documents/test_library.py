@@ -168,6 +168,8 @@ async def test_bad_files_are_named_and_stop_nothing(box: Toolbox, ws: Path) -> N
     assert (await first(box, "walrus"))["path"] == "mixed.txt"
     again = await ask(box, "index_documents")
     assert again.data["read"] == 0  # what failed is not tried again until it changes
+    alone = await box.call("search_documents", {"query": "walrus", "path": "torn.pdf"})
+    assert "torn.pdf could not be read" in alone.render()
 
 
 async def test_many_files_are_read_by_a_job_that_goes_on_where_it_was(ws: Path) -> None:
