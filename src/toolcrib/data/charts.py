@@ -172,15 +172,15 @@ def _checked(data: ChartData) -> ChartData:
     return data
 
 
-def _thin(data: ChartData, most: int) -> None:
+def _thin(data: ChartData, limit: int) -> None:
     """Leave so many points, taken evenly, and say so."""
     count = len(data.labels)
-    if count <= most:
+    if count <= limit:
         return
-    chosen = sorted({n * count // most for n in range(most)})
+    chosen = sorted({n * count // limit for n in range(limit)})
     data.labels = [data.labels[n] for n in chosen]
     data.series = {k: [v[n] for n in chosen] for k, v in data.series.items()}
-    data.notes.append(f"{most:,} of {count:,} points are drawn, taken evenly.")
+    data.notes.append(f"{limit:,} of {count:,} points are drawn, taken evenly.")
 
 
 def checked_colors(colors: Sequence[str]) -> list[str]:
