@@ -15,7 +15,7 @@ from toolcrib.core.errors import MissingExtra, NotConfigured
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.sockets import open_local_socket, open_socket
-from toolcrib.net.egress.transport import certificates
+from toolcrib.net.egress.transport import all_authorities
 
 PORTS = {"postgresql": 5432, "mariadb": 3306}
 DIALECTS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb"}
@@ -54,7 +54,7 @@ async def ask_server(
             max_bytes=200_000_000,
             hint="Ask for less: filter, aggregate, or a smaller limit.",
         )
-        trusted = b"".join(certificates(ctx.config.egress.ca_file)) if place["tls"] else b""
+        trusted = all_authorities(ctx.config.egress.ca_file) if place["tls"] else b""
         return await ctx.use(Workers).run(task, given, trusted, ctx.deadline, [opened.fileno()])
 
 
