@@ -26,6 +26,7 @@ from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import USER, MemoryDraft, Origin
 from toolcrib.memory.projects import ProjectInfo, Projects
 from toolcrib.memory.session_records import SessionRecords
+from toolcrib.memory.work_state import WorkStates
 from toolcrib.state.results import Results
 
 TOOLS = [
@@ -111,6 +112,29 @@ async def test_what_was_added_is_there_after_a_restart(
     # An edited message is another; what came before it is known.
     edited = await through(other_services, "clock", [*chat[:2], user("go back")])
     assert edited.messages[0] == prompt.messages[0]
+
+
+@pytest.mark.rows("E145")
+async def test_messages_and_their_language_are_in_the_state(services: Services) -> None:
+    chat = [user("Wie spät ist es und was machst du?")]
+    await through(services, "clock", chat, session="talk")
+    # The result of a tool is no message of the user's.
+    loop = [
+        *chat,
+        answer("Let me look."),
+        {"role": "tool", "tool_call_id": "1", "content": "12:00"},
+    ]
+    await through(services, "clock", loop, session="talk")
+    chat += [answer("Zwölf."), user("¿Qué hora es en la ciudad?")]
+    await through(services, "clock", chat, session="talk")
+    await through(services, "clock", [user("What is the time in Rome?")], session="other")
+    states = services.use(WorkStates)
+    talk, whole = await states.get("session:talk"), await states.get("user")
+    assert (talk.messages, talk.language) == (2, "es")
+    assert (whole.messages, whole.language) == (3, "en")
+    with_settings(services, stages={"language": "zh-CN"})
+    await through(services, "clock", [user("What is the time?")], session="talk")
+    assert (await states.get("session:talk")).language == "zh-CN"
 
 
 @pytest.mark.rows("C162")

@@ -13,7 +13,8 @@ import pytest
 
 from tests.conditions import until
 from tests.servers.embeddings import EmbeddingServer, embedding_server
-from toolcrib.core.config import Config
+from tests.services import Spawn
+from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
@@ -186,6 +187,37 @@ async def test_one_process_at_a_time(open_index: Open, server: EmbeddingServer) 
     go_on.set()
     assert await running
     assert await second.embed_missing()
+
+
+async def test_killed_while_vectors_are_made_it_goes_on(
+    server: EmbeddingServer, spawn: Spawn
+) -> None:
+    """Each process is killed behind its first batch; nothing that was written is made again."""
+    services = Services(Config.load({"embeddings": server.settings}))
+    embedder = configured_embedder(services.config, services.use(Egress))
+    index = Index(data_folder() / "embedded.db", embedder)
+    await filled(index)
+    await index.put([IndexEntry.note(f"more{n}", f"Barrel {n} of pier {n}.") for n in range(400)])
+    shares = [0.0]
+    for _ in range(3):
+        process = await spawn("embedding", server.origin)
+        assert process.stdout
+        assert await process.stdout.readline()
+        process.kill()
+        await process.wait()
+        shares.append((await index.status()).vectors)
+        # There are results at all times.
+        assert await first_key(index, "lighthouse door") == "door"
+    assert shares == sorted(set(shares)), "each went on where the one before was ended"
+    process = await spawn("embedding", server.origin)
+    await process.communicate()
+    assert process.returncode == 0
+    assert (await index.status()).vectors == 1
+    assert await first_key(index, "Leuchtturm T\u00fcr blau") == "door"
+    await index.close()
+    assert embedder is not None
+    await embedder.close()
+    await services.close()
 
 
 async def test_a_file_that_is_gone_or_cut(open_index: Open, server: EmbeddingServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import trustme
@@ -16,8 +17,10 @@ class Authority:
         self.ca_file = folder / "ca.pem"
         self._authority.cert_pem.write_to_path(self.ca_file)
 
-    def context(self, *names: str) -> ssl.SSLContext:
-        """What a server of these names or addresses presents."""
+    def context(self, *names: str, ends: datetime | None = None) -> ssl.SSLContext:
+        """What a server of these names or addresses presents, and until when that holds."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._authority.issue_cert(*names).configure_cert(context)
+        self._authority.issue_cert(
+            *names, not_before=ends and ends - timedelta(1), not_after=ends
+        ).configure_cert(context)
         return context

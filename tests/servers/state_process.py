@@ -14,14 +14,17 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from toolcrib.core.config import Config
+from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.net.cache import Cache
+from toolcrib.net.egress.client import Egress
 from toolcrib.retrieval.chunks import TextChunk
+from toolcrib.retrieval.embedders import configured_embedder
 from toolcrib.retrieval.entries import IndexEntry
+from toolcrib.retrieval.index import Index
 from toolcrib.retrieval.indexes import Indexes
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.history import History, HistoryEntry
@@ -52,6 +55,20 @@ async def retrieval(services: Services, prefix: str, count: str) -> None:
         chunks = [TextChunk(f"windmill {prefix} {number} {part}") for part in range(3)]
         await index.put([IndexEntry(f"{prefix}-{number}", chunks)])
         say(f"{prefix}-{number}")
+
+
+async def embedding(services: Services, origin: str) -> None:
+    """Have the vectors of an index made by a server; how many there are is said batch by batch."""
+    wanted = {"use": "server", "base_url": f"{origin}/v1", "model": "words"}
+    config = Config.load({"embeddings": wanted})
+    embedder = configured_embedder(config, services.use(Egress))
+    index = Index(data_folder() / "embedded.db", embedder)
+
+    async def tell(done: int) -> None:
+        say(done)
+
+    await index.embed_missing(tell)
+    await index.close()
 
 
 async def gated(services: Services, prefix: str) -> None:
@@ -133,7 +150,7 @@ async def session(services: Services, name: str) -> None:
 
 ACTIONS: dict[str, Callable[..., Awaitable[None]]] = {
     action.__name__: action
-    for action in (history, retrieval, gated, full, fetch, job, grant, session)
+    for action in (history, retrieval, embedding, gated, full, fetch, job, grant, session)
 }
 
 

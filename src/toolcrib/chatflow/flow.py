@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 from toolcrib.chatflow.edits import EditLog, Edits
+from toolcrib.chatflow.phrases import language_of
 from toolcrib.chatflow.prompt import (
     Prompt,
     Stage,
@@ -17,6 +18,8 @@ from toolcrib.chatflow.prompt import (
 from toolcrib.chatflow.token_count import count_text
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.memory.memory_records import USER, session_scope
+from toolcrib.memory.work_state import WorkStates
 
 HANDLE = "read_more(handle="
 STAGES = {
@@ -73,6 +76,7 @@ async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Sta
     before = [stage for stage in stages if _name(stage) != "guard"]
     if before and prompt.messages:
         stale = await _add_again(prompt, context)
+        _count_message(prompt, context)
         for stage in before:
             await _run(stage, prompt, context)
         await _remember(prompt, context, stale=stale)
@@ -94,6 +98,14 @@ def _begin(prompt: Prompt) -> None:
     prompt.tokens = prompt.estimated_tokens = prompt.added_tokens = 0
     prompt.changed = prompt.offers_read_more = False
     prompt.report = ""
+
+
+def _count_message(prompt: Prompt, context: StageContext) -> None:
+    """Note in the state of the work that the user said something, and in which language."""
+    if prompt.is_new_turn and prompt.question:
+        language = context.config.stages.language or language_of(prompt.question)
+        for scope in (USER, session_scope(prompt.conversation)):
+            context.use(WorkStates).note(scope, {"messages": 1, "language": language})
 
 
 async def _run(stage: Stage, prompt: Prompt, context: StageContext) -> None:

@@ -17,6 +17,8 @@ ChartKind = Literal[
 ]
 MAX_POINTS = 5000
 """Points that are drawn; of more, as many are taken evenly."""
+MAX_NAMES = 500
+"""Points with a place of their own on an axis, as bars have; Vega cannot draw some thousands."""
 MAX_SLICES = 40
 PALETTE = (
     *("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#eeca3b", "#b279a2", "#ff9da6"),
@@ -166,14 +168,19 @@ def _place(columns: Sequence[str], name: str) -> int:
 def _checked(data: ChartData) -> ChartData:
     if not any(True for _ in data.points()):
         raise BadInput("There are no numbers to draw.", hint=HINT)
-    count = len(data.labels)
-    if count > MAX_POINTS:
-        step = count / MAX_POINTS
-        chosen = sorted({int(n * step) for n in range(MAX_POINTS)})
-        data.labels = [data.labels[n] for n in chosen]
-        data.series = {k: [v[n] for n in chosen] for k, v in data.series.items()}
-        data.notes.append(f"{MAX_POINTS:,} of {count:,} points are drawn, taken evenly.")
+    _thin(data, MAX_POINTS)
     return data
+
+
+def _thin(data: ChartData, limit: int) -> None:
+    """Leave so many points, taken evenly, and say so."""
+    count = len(data.labels)
+    if count <= limit:
+        return
+    chosen = sorted({n * count // limit for n in range(limit)})
+    data.labels = [data.labels[n] for n in chosen]
+    data.series = {k: [v[n] for n in chosen] for k, v in data.series.items()}
+    data.notes.append(f"{limit:,} of {count:,} points are drawn, taken evenly.")
 
 
 def checked_colors(colors: Sequence[str]) -> list[str]:
@@ -207,6 +214,8 @@ def vega_spec(
         return spec | _radar(data)
     if kind in ("pie", "doughnut"):
         return spec | _pie(data, hole=kind == "doughnut")
+    if kind in ("bar", "heatmap") or (kind != "histogram" and _are_names(data.labels)):
+        _thin(data, MAX_NAMES)
     points = [{"x": label, "series": name, "y": value} for label, name, value in data.points()]
     spec["data"] = {"values": points}
     several = len(data.series) > 1
@@ -234,6 +243,12 @@ def vega_spec(
         "scatter": {"type": "point", "filled": True},
     }
     return spec | {"mark": marks[kind], "encoding": encoding}
+
+
+def _are_names(labels: Sequence[str]) -> bool:
+    """Whether they are neither all dates nor all numbers."""
+    parse = NumberFormat().parse
+    return not all(map(date_key, labels)) and any(parse(label) is None for label in labels)
 
 
 def _axis(kind: str, data: ChartData, points: list[dict[str, Any]]) -> dict[str, Any]:

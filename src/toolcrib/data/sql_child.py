@@ -22,19 +22,28 @@ from pymysql.cursors import SSCursor  # type: ignore[import-untyped]
 from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.pool import NullPool
 
-from toolcrib.core.errors import BadInput, ConnectionFailed, Denied, TimedOut, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    ConnectionFailed,
+    Denied,
+    TimedOut,
+    TlsFailure,
+    ToolError,
+)
 from toolcrib.data.rows import answer_of, column_note, plain_value
 from toolcrib.data.sql_statement import read_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TLS_REFUSED = 2026
+"""PyMySQL's number for a server that has no TLS."""
 MAX_TABLES = 60
 SAMPLE_ROWS = 20
 DISPLAYED_ROWS = 3
 MAX_COUNTED_ROWS = 100_000
 SYSTEM_SCHEMAS = ("information_schema", "pg_catalog", "pg_toast")
-_TLS = ssl.create_default_context()  # now, since no file can be opened later
+_TLS = ssl.create_default_context()
 
 POSTGRESQL_FILE_FUNCTIONS = (
     "pg_read_file(text)",
@@ -111,14 +120,17 @@ def prepare() -> None:
 def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """The rows of one SELECT.
 
+    Args:
+        request: the source and the statement.
+        data: authorities that are trusted over TLS, in DER form: it opens no files.
+
     Raises:
         Denied: the role may do too much, or the statement does more than read.
         BadInput: the server refuses the statement.
     """
-    del data
     dialect = request["dialect"]
     statement = read_statement(request["sql"], dialect)
-    with _opened(request) as connection:
+    with _opened(request, data) as connection:
         raw = connection.connection.dbapi_connection
         if dialect == "postgresql":
             _check_postgresql_calls(connection, statement.calls, statement.members, request)
@@ -147,13 +159,12 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The tables that the role sees: columns, keys, rows, and some of them.
+    """The tables that the role sees: columns, keys, rows, and some of them; see `query`.
 
     Raises:
         Denied: the role may do too much.
     """
-    del data
-    with _opened(request) as connection:
+    with _opened(request, data) as connection:
         looked = sqlalchemy.inspect(connection)
         own = looked.default_schema_name
         schemas = [own]
@@ -223,8 +234,10 @@ def _table(
 
 
 @contextmanager
-def _opened(request: dict[str, Any]) -> Iterator[Any]:
+def _opened(request: dict[str, Any], authorities: bytes) -> Iterator[Any]:
     """A connection within a transaction that only reads, by a role that may not do too much."""
+    if authorities:
+        _TLS.load_verify_locations(cadata=authorities)
     is_postgresql = request["dialect"] == "postgresql"
     driver = "postgresql+pg8000" if is_postgresql else "mariadb+pymysql"
     connect = _connect_postgresql if is_postgresql else _connect_mariadb
@@ -379,6 +392,12 @@ def explained(error: BaseException | None) -> ToolError:
     text = _text(error)
     given = error.args[0] if error is not None and error.args else None
     state = given.get("C", "") if isinstance(given, dict) else ""
+    cause = getattr(error, "original_exception", error)
+    if isinstance(cause, ssl.SSLError) or given == TLS_REFUSED or "refuses SSL" in text:
+        return TlsFailure(
+            f"No trusted TLS connection to the database server: {text}",
+            hint="Tell the user: egress.ca_file names further authorities to trust.",
+        )
     if state == "57014" or given in (1969, 3024) or isinstance(error, TimeoutError):
         return TimedOut(f"The server ended it: {text}", hint="Ask for less: filter or aggregate.")
     if state == "25006" or given == 1792:

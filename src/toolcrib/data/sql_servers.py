@@ -15,6 +15,7 @@ from toolcrib.core.errors import MissingExtra, NotConfigured
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.sockets import open_local_socket, open_socket
+from toolcrib.net.egress.transport import all_authorities
 
 PORTS = {"postgresql": 5432, "mariadb": 3306}
 DIALECTS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb"}
@@ -32,6 +33,7 @@ async def ask_server(
         NotConfigured: the entry of the configuration cannot be used.
         MissingExtra: the extra sql is not installed.
         Blocked, ConnectionFailed, DnsFailure, TimedOut: the server cannot be reached.
+        TlsFailure: what it presents is not trusted, or it has no TLS.
         Denied, BadInput: the child or the server says so.
     """
     if find_spec("sqlalchemy") is None or find_spec("pg8000") is None:
@@ -52,7 +54,8 @@ async def ask_server(
             max_bytes=200_000_000,
             hint="Ask for less: filter, aggregate, or a smaller limit.",
         )
-        return await ctx.use(Workers).run(task, given, b"", ctx.deadline, [opened.fileno()])
+        trusted = all_authorities(ctx.config.egress.ca_file) if place["tls"] else b""
+        return await ctx.use(Workers).run(task, given, trusted, ctx.deadline, [opened.fileno()])
 
 
 def _place(name: str, source: SqlSourceConfig) -> dict[str, Any]:

@@ -273,6 +273,8 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     """
     try:
         with closing(open_to_read(request, data)) as original:
+            # Reads first, since `serialize` does not say why it cannot: locked, damaged, encrypted.
+            original.execute("SELECT count(*) FROM sqlite_master").fetchone()
             whole = original.serialize()
         with closing(_memory(whole)) as connection:
             before = _counts(connection)

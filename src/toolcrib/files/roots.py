@@ -114,13 +114,18 @@ class ScratchFolder:
 
     def __init__(self) -> None:
         self.path = real_path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
+        self._why = ""
+        with suppress(FileNotFoundError):
+            here = real_path(os.getcwd())  # noqa: PTH109 - a Path would hide a deleted one
+            why = too_wide(here, ())
+            self._why = f", and {here} is not used unless it is named ({why})" if why else ""
 
     @property
     def note(self) -> str:
         """What whoever calls should know."""
         return (
-            f"No folder was given to toolcrib, so files are in a scratch folder that was empty at "
-            f"the start: {self.path}. {HOW_TO_CHOOSE}"
+            f"No folder was given to toolcrib{self._why}, so files are in a scratch folder that "
+            f"was empty at the start: {self.path}. {HOW_TO_CHOOSE}"
         )
 
     def close(self) -> None:

@@ -138,6 +138,9 @@ async def _place_of_work(own: str, project: str, services: Services) -> str:
     lines = [
         f"Directory: {state.directory}" if state.directory else "",
         f"Last address: {one_line(state.address, 300)}" if state.address else "",
+        f"Messages of the user: {state.messages}, the last in {state.language}"
+        if state.messages
+        else "",
         *(f"Note: {one_line(note)}" for note in state.notes[:5]),
     ]
     if state.files:

@@ -44,12 +44,12 @@ class WorkState:
 
     Attributes:
         directory: where it is, absolute.
-        messages: messages of the user, where something counts them.
+        messages: messages of the user, where prompts go through us.
         counters: how often something was done, by name.
         address: the page that was read last.
         notes: what was noted, the last first.
         files: absolute paths, the last used first.
-        language: of the user, such as `de`.
+        language: of the user's last message, or as set, such as `de`.
     """
 
     directory: str = ""

@@ -30,8 +30,10 @@ async def errors(call: Call, proceed: Proceed) -> Result:
         # A message may quote a server, a page or a file name.
         known.message, known.hint = clean(known.message).text, clean(known.hint).text
         result = Result(error=ErrorInfo.of(known))
-    # What another's tool computes is left as it is: it may be JSON. The next call has the news.
-    waits = not call.tool.rights and not _is_ours(call.tool)
+    # What another's tool computes is left as it is: it may be JSON. The next call has the news,
+    # which on a command line there is none of.
+    pure = not call.tool.rights and not _is_ours(call.tool)
+    waits = pure and call.ctx.caller.surface != "cli"
     news = () if waits else call.ctx.services.news()
     notes = [f"Note: {note}" for note in (*call.ctx.warnings, *news)]
     call.ctx.warnings.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -241,3 +242,31 @@ def test_the_cache_is_shown_and_cleared(program: Program) -> None:
         assert program("cache").out.startswith("0 bytes of ")
         program(*fetch, *opened)
         assert server.count("/page") == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "word"),
+    [
+        ("profile", "default,fils", "fils"),
+        ("workspace.roots", "/nonexistent", "/nonexistent is no folder"),
+        ("web.search.providers", "duckduckgo,googel", "googel"),
+    ],
+)
+def test_what_does_not_exist_is_refused_and_found(
+    program: Program, key: str, value: str, word: str
+) -> None:
+    refused = program("config", "set", key, value)
+    assert refused.code == 2
+    assert word in refused.err
+    file = Path(program("config", "path").out.strip())
+    assert not file.exists()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    written = f'["{value}"]' if key == "workspace.roots" else f'"{value}"'
+    if key == "web.search.providers":
+        written = json.dumps(value.split(","))
+    section, _, name = key.rpartition(".")
+    file.write_text((f"[{section}]\n" if section else "") + f"{name} = {written}\n")
+    checked = program("config", "check")
+    assert checked.code == 1
+    assert word in checked.out
+    assert word in program("doctor", "--offline").out

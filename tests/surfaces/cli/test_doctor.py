@@ -52,7 +52,7 @@ def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> Non
     assert "sorry" in found["node"]["detail"]
     assert done.code == 0, "nothing essential"
     done = program("doctor", "--offline", env={"PATH": f"{folder}:/usr/bin:/bin"})
-    assert "It works, but for node" in done.out
+    assert "It works, except: node" in done.out
 
 
 def test_ocr_is_checked_where_it_is_configured(program: Program, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shlex
 import socket
 import stat
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -104,6 +106,8 @@ async def test_the_printed_server_answers(program: Program, host: str) -> None:
     words = shlex.split(done.out)
     assert words[:5] == [*PROGRAM, "serve"]
     assert f"http://127.0.0.1:{port}/mcp" in done.err
+    (make,) = re.findall("make its folder first: mkdir -p (.*)", done.err)
+    Path(make).mkdir()
     server = subprocess.Popen(words, env=dict(program.env), stderr=subprocess.DEVNULL)
     try:
         await until(lambda: answers(f"http://127.0.0.1:{port}/openapi.json"))
@@ -292,6 +296,24 @@ def test_without_a_word_the_model_has_a_folder_and_its_tools_answer(
     config.write_text(f'workspace.roots = ["{program.folder}"]')
     displayed = program("install", "lmstudio", "--print", "--config", str(config)).out
     assert "--workspace" not in displayed
+
+
+def test_what_the_entry_says_stays_where_it_is_not_said_anew(program: Program, file: Path) -> None:
+    options = (
+        "--profile",
+        "default,files",
+        "--set",
+        "policy.ask=host",
+        "--set",
+        "web.search.limit=9",
+    )
+    install(program, file, *options)
+    again = install(program, file, "--set", "web.search.limit=8")
+    words = command(json.loads(file.read_text())["mcpServers"]["toolcrib"])
+    assert words[words.index("--profile") + 1] == "default,files"
+    settings = [b for a, b in pairwise(words) if a == "--set"]
+    assert settings == ["policy.ask=host", "web.search.limit=8"]
+    assert "as in the entry so far: --profile default,files --set policy.ask=host" in again.err
 
 
 def test_on_a_terminal_the_person_chooses(program: Program, file: Path) -> None:

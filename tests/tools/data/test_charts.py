@@ -74,6 +74,14 @@ async def test_what_cannot_be_drawn(box: Toolbox, ws: Path) -> None:
     await refused(box, "make_chart", "bad_input", data=SALES, output="x.gif")
 
 
+@pytest.mark.parametrize("kind", ["bar", "line", "heatmap", "pie", "area"])
+async def test_very_many_points(box: Toolbox, kind: str) -> None:
+    """Of names, which take a place each on their axis."""
+    data = {"labels": [f"n{n}" for n in range(20_000)], "values": list(range(20_000))}
+    drawn = await ok(box, "make_chart", kind=kind, data=data, output=f"{kind}.svg")
+    assert "of 20,000 points are drawn, taken evenly" in drawn.text
+
+
 def test_forms_of_data() -> None:
     expected = {"v": [1.0, 2.5]}
     for data in (

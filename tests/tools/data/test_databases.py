@@ -93,6 +93,7 @@ async def test_files_that_are_in_the_way(box: Toolbox, ws: Path, shop: Path) -> 
         other.run("PRAGMA journal_mode = DELETE")
         other.run("BEGIN EXCLUSIVE")
         await refused(box, "query_database", "busy", **count)
+        await refused(box, "change_database", "busy", source="shop.db", sql="DELETE FROM item")
     finally:
         other.end()
     (ws / "secret.db").write_bytes(os.urandom(8192))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +170,8 @@ async def test_bad_files_are_named_and_stop_nothing(box: Toolbox, ws: Path) -> N
     assert (await first(box, "walrus"))["path"] == "mixed.txt"
     again = await ask(box, "index_documents")
     assert again.data["read"] == 0  # what failed is not tried again until it changes
+    alone = await box.call("search_documents", {"query": "walrus", "path": "torn.pdf"})
+    assert "torn.pdf could not be read" in alone.render()
 
 
 async def test_many_files_are_read_by_a_job_that_goes_on_where_it_was(ws: Path) -> None:
@@ -231,17 +235,43 @@ async def test_listing_and_clearing(box: Toolbox, ws: Path) -> None:
     ]  # fmt: skip
 
 
-async def test_a_broken_index_is_set_aside_built_again_and_told(ws: Path) -> None:
+@pytest.mark.parametrize("damage", ["overwritten", "cut", "garbage", "emptied"])
+async def test_a_broken_index_is_set_aside_built_again_and_told(ws: Path, damage: str) -> None:
     async with Toolbox(workspace=ws) as box:
         await ask(box, "index_documents")
     path = next((data_folder() / "indexes").glob("*.db"))
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    path.write_bytes(content)
+    content = path.read_bytes()
+    path.write_bytes(
+        {
+            "overwritten": content[:4096] + b"\xff" * (len(content) - 4096),
+            "cut": content[: len(content) // 2 + 100],
+            "garbage": os.urandom(len(content)),
+            "emptied": b"",
+        }[damage]
+    )
     async with Toolbox(workspace=ws) as box:
         result = await ask(box, "search_documents", query="Ottoline")
         assert result.data["passages"][0]["path"] == "notes/harbour.md"
-        assert "set aside" in result.text
+        # An empty file is a new one: nothing is in it that could be kept.
+        assert ("set aside" in result.text) is (damage != "emptied"), result.text
+    quarantined = list(path.parent.glob(f"{path.name}.corrupt-*"))
+    assert bool(quarantined) is (damage != "emptied")
+
+
+async def test_an_index_of_a_newer_version_is_told_and_left_alone(ws: Path) -> None:
+    async with Toolbox(workspace=ws) as box:
+        await ask(box, "index_documents")
+    path = next((data_folder() / "indexes").glob("*.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE area SET version = 99")
+        connection.commit()
+    async with Toolbox(workspace=ws) as box:
+        result = await box.call("search_documents", {"query": "Ottoline"})
+        assert result.error is not None
+        assert result.error.code == "config_error"
+        assert "newer toolcrib" in result.render()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT version FROM area").fetchall() == [(99,)]
 
 
 async def test_bounds_of_the_user(ws: Path) -> None:

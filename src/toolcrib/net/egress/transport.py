@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from toolcrib.core.errors import (
@@ -49,6 +51,21 @@ def client_context(ca_file: str) -> ssl.SSLContext:
     if extra:
         context.load_verify_locations(cadata=b"".join(extra))
     return context
+
+
+def all_authorities(ca_file: str) -> bytes:
+    """All that `client_context` trusts in DER form, for a process that opens no files.
+
+    OpenSSL opens the files of a folder of authorities only as it meets their names.
+
+    Raises:
+        ConfigError: the file cannot be read or has no certificate in it.
+    """
+    context = client_context(ca_file)
+    for path in Path(ssl.get_default_verify_paths().capath or "/nowhere").glob("*.0"):
+        with suppress(OSError):
+            context.load_verify_locations(path)
+    return b"".join(context.get_ca_certs(binary_form=True))
 
 
 # Transport errors in short words: a cause, and whether trying again makes sense.

@@ -8,6 +8,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,10 +117,10 @@ def run(options: Namespace, flags: Flags) -> int:
         print(file)
         return 0
     if options.what in ("set", "unset", "init"):
-        return _change(options, file)
+        return _change(options, file, flags)
     config = flags.load()
     if options.what == "check":
-        return _check(file, config.model_dump(mode="json"), config.problems)
+        return _check(file, config)
     for problem in config.problems:
         print(f"warning: {problem}", file=sys.stderr)
     layers = _layers(file, flags)
@@ -144,7 +145,7 @@ def _check_words(options: Namespace) -> None:
         )
 
 
-def _change(options: Namespace, file: Path) -> int:
+def _change(options: Namespace, file: Path, flags: Flags) -> int:
     from toolcrib.surfaces.cli import config_file
 
     if options.what == "init":
@@ -155,12 +156,32 @@ def _change(options: Namespace, file: Path) -> int:
         done = config_file.unset(file, options.key)
         print(f"{options.key} is {'no longer' if done else 'not'} in {file}")
         return 0
+    _require_existing(options, flags)
     value = config_file.set_value(file, options.key, options.value)
     print(f"{options.key} = {inline(_plain(value))} in {file}")
     for name in os.environ:
         if name.upper() == f"TOOLCRIB_{options.key.replace('.', '__')}".upper():
             print(f"note: {name} is set and goes before the file.", file=sys.stderr)
     return 0
+
+
+def _require_existing(options: Namespace, flags: Flags) -> None:
+    """Refuse a value that names what does not exist.
+
+    Raises:
+        ToolError: it does; with the names that there are.
+    """
+    from toolcrib.core.errors import ConfigError
+    from toolcrib.surfaces.cli.settings_check import faults
+
+    setting = f"{options.key}={options.value}"
+    try:
+        config = replace(flags, settings=(*flags.settings, setting)).load()
+    except ConfigError:
+        return  # writing it says what is wrong with its form
+    wrong = faults(config).get(options.key)
+    if wrong is not None:
+        raise wrong
 
 
 def _plain(value: Any) -> Any:
@@ -237,7 +258,12 @@ def _is_variable(name: str) -> bool:
     return name in os.environ or ENV_NAME.fullmatch(name) is not None
 
 
-def _check(file: Path, tree: dict[str, Any], problems: Sequence[str]) -> int:
+def _check(file: Path, config: Config) -> int:
+    from toolcrib.surfaces.cli.settings_check import faults
+
+    tree = config.model_dump(mode="json")
+    problems = [*config.problems]
+    problems += [f"{name}: {error.message} {error.hint}" for name, error in faults(config).items()]
     warnings = [*_misplaced_keys(tree, ""), *_misspelt_variables(tree)]
     for warning in (*problems, *warnings):
         print(f"warning: {warning}")

@@ -96,13 +96,17 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
     from toolcrib.core.config import Config, user_config_file
     from toolcrib.core.errors import ConfigError
     from toolcrib.surfaces.cli.checks import Check
+    from toolcrib.surfaces.cli.settings_check import faults
 
     file = Path(flags.config).expanduser() if flags.config else user_config_file()
     detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
     try:
         config = flags.load()
-        if config.problems:
-            detail, fix = "; ".join(config.problems), f"correct {file}, or the variable"
+        found = faults(config)  # folders and providers have checks of their own
+        wrong = [f"profile: {found['profile'].message}"] if "profile" in found else []
+        if config.problems or wrong:
+            detail = "; ".join([*config.problems, *wrong])
+            fix = f"correct {file}, or the variable"
             return config, Check("configuration", "broken", detail, fix, essential=True)
         detail = "; ".join([detail, *config.renamed])
         return config, Check("configuration", "ok", detail, essential=True)
@@ -130,7 +134,7 @@ def _verdict(found: list[Check], broken: list[Check]) -> str:
     if broken:
         return f"\nBroken: {', '.join(dict.fromkeys(check.name for check in broken))}."
     spare = [check.name for check in found if check.state == "broken"]
-    works = f"It works, but for {', '.join(spare)}." if spare else "It works."
+    works = f"It works, except: {', '.join(spare)}." if spare else "It works."
     missing = sum(check.state == "missing" for check in found)
     if missing:
         return f"\n{works} {missing} more could be enabled as shown."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -107,6 +108,21 @@ class Flags:
         for line in (*require_isolated(), *drop_beneath(roots), *config.problems, where):
             print(f"toolcrib: {line}", file=sys.stderr)
         return config
+
+    def require_folders(self) -> None:
+        """Refuse folders that are none.
+
+        Raises:
+            BadInput: naming the first.
+        """
+        from toolcrib.core.errors import BadInput
+
+        for folder in self.roots:
+            if "${" not in folder and not Path(folder).is_dir():
+                raise BadInput(
+                    f"{folder} is no folder, so nothing was begun.",
+                    hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
+                )
 
     @property
     def roots(self) -> list[str]:

@@ -58,7 +58,7 @@ def run(options: Namespace, flags: Flags) -> int:
     quiet = options.show or options.link
     require_windows(options.wsl)
     program = ("toolcrib",) if options.wsl else _program()
-    flags = _with_folder(flags, host, file, quiet=quiet)
+    flags = _with_options_before(_with_folder(flags, host, file, quiet=quiet), host, file)
     if host.confirms and not quiet:
         flags = _with_question(flags, host)
     # What an entry holds is checked now, not when the host fails to start it.
@@ -99,7 +99,7 @@ def named_host(wanted: str) -> tuple[str, Host]:
         guess = f"Nearest: {', '.join(near)}. " if near else ""
         raise BadInput(
             f"toolcrib knows no host '{wanted[:40]}'.",
-            hint=f"{guess}Known: {', '.join(HOSTS)}. For others, see --print of lmstudio.",
+            hint=f"{guess}Known: {', '.join(HOSTS)}. Others: toolcrib install lmstudio --print.",
         )
     return name, HOSTS[name]
 
@@ -158,7 +158,7 @@ def _program() -> tuple[str, ...]:
 
 def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) -> Flags:
     """The flags with a folder that the model works in; it is there, or made."""
-    _require_folders(flags)
+    flags.require_folders()
     if flags.workspace or flags.load().workspace.roots or not host.folder:
         return flags
     before = () if file is None or quiet else _folders_before(host, file)
@@ -174,24 +174,34 @@ def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) ->
     return replace(flags, workspace=(str(_chosen(usual)),))
 
 
-def _require_folders(flags: Flags) -> None:
-    from toolcrib.core.errors import BadInput
-
-    for folder in flags.roots:
-        if "${" not in folder and not Path(folder).is_dir():
-            raise BadInput(
-                f"{folder} is no folder, so nothing was written.",
-                hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
-            )
-
-
 def _folders_before(host: Host, file: Path) -> tuple[str, ...]:
     """Those of the entry that is there already, if they still are."""
-    words = (host_files.find(file, host.key, NAME) or {}).get("args")
-    if not isinstance(words, list):
-        return ()
-    found = [str(b) for a, b in pairwise(words) if a == "--workspace"]
+    found = _values_before(host, file, "--workspace")
     return tuple(folder for folder in found if Path(folder).is_dir())
+
+
+def _values_before(host: Host, file: Path, flag: str) -> list[str]:
+    """What stands behind a flag in the entry that is there already."""
+    words = (host_files.find(file, host.key, NAME) or {}).get("args")
+    return [str(b) for a, b in pairwise(words) if a == flag] if isinstance(words, list) else []
+
+
+def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
+    """The flags with those of the entry that is there already, where they are not given anew."""
+    if file is None:
+        return flags
+    profile = flags.profile or next(iter(_values_before(host, file, "--profile")), None)
+    given = {text.partition("=")[0].strip() for text in flags.settings}
+    settings = [
+        text
+        for text in _values_before(host, file, "--set")
+        if text.partition("=")[0].strip() not in given
+    ]
+    same = [] if flags.profile or not profile else [f"--profile {profile}"]
+    same += [f"--set {text}" for text in settings]
+    if same:
+        print(f"note: as in the entry so far: {' '.join(same)}", file=sys.stderr)
+    return replace(flags, profile=profile, settings=(*settings, *flags.settings))
 
 
 def _chosen(usual: Path) -> Path:
@@ -237,12 +247,12 @@ def _with_question(flags: Flags, host: Host) -> Flags:
 
 def _check(config: Config) -> None:
     """Refuse what is looked at only later: an unknown profile, a store of another kind."""
-    from toolcrib.core.config import store_file
-    from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import available
+    from toolcrib.surfaces.cli.settings_check import faults
 
-    Registry(available(config).tools).select(config.profile)
-    store_file(config.store.url)
+    wrong = faults(config)
+    for name in ("profile", "store.url"):
+        if name in wrong:
+            raise wrong[name]
 
 
 def _warn() -> None:
@@ -273,7 +283,7 @@ def _add_plugin(name: str, options: Namespace, flags: Flags) -> int:
 
     plugin_folder.require_lmstudio(name)
     plugin_folder.require_extra()
-    _require_folders(flags)
+    flags.require_folders()
     _check(flags.load())
     program = _program()
     if program[1:] == ("toolcrib",):  # uvx, which takes it with its extra

@@ -52,6 +52,7 @@ def run(options: Namespace, flags: Flags) -> int:
     layer: dict[str, Any] = {"proxy": {k: v for k, v in proxy.items() if v is not None}}
     if options.host:
         layer["http"] = {"host": options.host}
+    flags.require_folders()
     config = flags.load_for_server(layer)
     from toolcrib.surfaces.proxy.server import run as serve
     from toolcrib.toolbox import Toolbox

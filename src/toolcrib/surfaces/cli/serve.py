@@ -36,6 +36,7 @@ def run(options: Namespace, flags: Flags) -> int:
     layer: dict[str, Any] = {"http": {name: v for name, v in http.items() if v is not None}}
     if options.proxy:
         layer["proxy"] = {"serve": True}
+    flags.require_folders()
     config = flags.load_for_server(layer)
     from toolcrib.surfaces.http.app import run as serve
     from toolcrib.toolbox import Toolbox

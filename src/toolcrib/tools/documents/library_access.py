@@ -71,6 +71,11 @@ async def up_to_date(
         await library.add(chosen[0])
     report = await library.sync_all(chosen, JobOwner(ctx.session.id, tool), progress_of(ctx))
     entries = beneath(place) if path is not None else EntryFilter()
+    if path is not None:
+        # A file that is named itself: that it cannot be read is the answer, each time.
+        for entry in await library.index.entries(EntryFilter(keys=(place,))):
+            if error := entry.facts.get("error"):
+                report.notes.append(f"{path.display} could not be read: {error}")
     return report, await _fitting(entries, place, glob, library) if glob else entries
 
 

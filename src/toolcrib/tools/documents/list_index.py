@@ -56,7 +56,9 @@ async def list_index(
     for entry in entries[start:]:
         error = entry.facts.get("error")
         what = (
-            f"not read: {error}" if error else f"{entry.kind}, {counted(entry.chunks, 'passage')}"
+            f"not read: {str(error).rstrip('.')}"
+            if error
+            else f"{entry.kind}, {counted(entry.chunks, 'passage')}"
         )
         day = time.strftime("%Y-%m-%d", time.gmtime(entry.indexed))
         rows.append(f"{_name(entry.key, ctx)} ({what}, {day})")

@@ -1,0 +1,42 @@
+"""What is wrong with settings of the right form: names and folders that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
+    from toolcrib.core.errors import ToolError
+
+
+def faults(config: Config) -> dict[str, ToolError]:
+    """What would only fail later, by the name of the setting."""
+    return dict(_faults(config))
+
+
+def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
+    from toolcrib.core.config import store_file
+    from toolcrib.core.errors import BadInput, ToolError
+    from toolcrib.core.registry import Registry
+    from toolcrib.toolbox import available
+    from toolcrib.web.providers import Providers
+
+    try:
+        Registry(available(config).tools).select(config.profile)
+    except ToolError as error:
+        yield "profile", error
+    try:
+        store_file(config.store.url)
+    except ToolError as error:
+        yield "store.url", error
+    for folder in config.workspace.roots:
+        if "${" not in folder and not Path(folder).expanduser().is_dir():
+            hint = f"Make it first: mkdir -p {folder}"
+            yield "workspace.roots", BadInput(f"{folder} is no folder.", hint=hint)
+    for name in config.web.search.providers:
+        try:
+            Providers().named(name)
+        except ToolError as error:
+            yield "web.search.providers", error
