@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
@@ -8,6 +9,7 @@ from toolcrib.documents.reader.extraction import (
     best_set,
     choose_blocks,
     drop_rest,
+    extract,
     plain_text,
     without_repeats,
 )
@@ -108,3 +110,32 @@ def test_a_gap_stays_where_it_is_links_or_unlikely_or_outside_the_text() -> None
 def test_a_second_copy_for_another_width_of_screen_stays_out() -> None:
     html = f"<div>{TEXT}</div><div><p>a teaser of four words</p></div>{TEXT}"
     assert _chosen(html, [0.9, 0.05, 0.9]) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "author"),
+    [
+        ("post", '<div class="author"><a href="/u{n}">Name{n}</a></div>'),
+        ("comment", '<span class="username">Name{n}</span>'),
+        ("message", '<h4 class="message-name"><a href="/u{n}">Name{n}</a></h4>'),
+        (
+            "topic-post",
+            '<span class="creator" itemprop="author"><a href="/u{n}"><b>Name{n}</b></a></span>',
+        ),
+    ],
+)
+def test_posts_of_a_thread_keep_their_authors_and_dates(kind: str, author: str) -> None:
+    text = (
+        "The {} rises in the hills and runs for many miles through quiet farm land before it "
+        "meets the sea, and people who live along it have fished there for long."
+    )
+    posts = "".join(
+        f'<div class="{kind}" id="p{n}">{author.format(n=n)}<time datetime="2024-01-0{n}T09:00">'
+        f'Jan {n}</time><div class="content"><p>{text.format(water)}</p></div></div>'
+        for n, water in enumerate(("river", "brook", "lake", "pond"), 1)
+    )
+    page = f"<html><head><title>Rivers</title></head><body><h1>Rivers</h1>{posts}</body></html>"
+    found = extract(page, "https://example.org/forum/t/1")
+    assert found.page_type == "forum"
+    assert [n for n in range(1, 5) if f"Name{n}" not in found.markdown] == []
+    assert [n for n in range(1, 5) if f"Jan {n}" not in found.markdown] == []

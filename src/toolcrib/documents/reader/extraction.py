@@ -35,6 +35,7 @@ from toolcrib.documents.reader.signals import (
     state_text,
     title_of,
 )
+from toolcrib.documents.reader.threads import with_post_heads
 from toolcrib.documents.reader.tree import (
     FOLDED,
     MAX_ELEMENTS,
@@ -630,6 +631,8 @@ def _read_whole(
         chosen = _chosen(page, chances)
         if page_type in _COMMENTED:
             chosen = without_comments(page, chosen)
+        if page_type == "forum":
+            chosen = with_post_heads(page, chosen)
         hidden = sum(len(node.text.split()) for node in page.hidden)
         text = plain_text(page, chosen)
     if hidden:
