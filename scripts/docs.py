@@ -128,8 +128,9 @@ def configuration() -> str:
     lines = [
         "# Configuration\n",
         (
-            "Layers, each over the one before: defaults, the user's TOML file "
-            "(`toolcrib config path` prints where), `TOOLCRIB_*` environment variables, flags. "
+            "Layers, each over the one before: defaults, the variables `LLM_CHAT_WEB_*` of another "
+            "system, the user's TOML file (`toolcrib config path` prints where), `TOOLCRIB_*` "
+            "environment variables, flags. "
             "`web.search.limit` is `[web.search] limit` in the file, "
             "`TOOLCRIB_WEB__SEARCH__LIMIT` in the environment, and "
             "`--set web.search.limit=5` as a flag.\n"

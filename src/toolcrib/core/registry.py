@@ -160,9 +160,11 @@ class Registry:
                 continue
             found = [t for t in self if part in _profiles_of(t)]
             if part and not found and part not in PARTS and part not in self.profiles():
+                near = nearest(part, self.profiles(), count=1)
+                guess = f"Did you mean {near[0]}? " if near else ""
                 raise BadInput(
                     f"There is no profile, group or tool '{part}'.",
-                    hint=f"Profiles: {', '.join(self.profiles())}.",
+                    hint=f"{guess}Profiles: {', '.join(self.profiles())}.",
                 )
             chosen |= {tool.name: tool for tool in found}
         return [tool for tool in self if tool.name in chosen or "*" in tool.profiles]

@@ -314,6 +314,12 @@ def test_what_the_entry_says_stays_where_it_is_not_said_anew(program: Program, f
     settings = [b for a, b in pairwise(words) if a == "--set"]
     assert settings == ["policy.ask=host", "web.search.limit=8"]
     assert "as in the entry so far: --profile default,files --set policy.ask=host" in again.err
+    entry = file.read_text().replace("policy.ask=host", "old.key=1")
+    file.write_text(entry)
+    mended = install(program, file, "--workspace", ".")
+    assert mended.code == 0, mended
+    assert "left out of the entry so far" in mended.err
+    assert "old.key" not in file.read_text()
 
 
 def test_on_a_terminal_the_person_chooses(program: Program, file: Path) -> None:

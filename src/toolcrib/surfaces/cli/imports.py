@@ -70,7 +70,7 @@ def run(options: Namespace, flags: Flags) -> int:
     for one in found:
         _tell(one, fresh, there)
     if not fresh:
-        print("Nothing to write.")
+        print("Nothing to write. Files of memories: toolcrib memory import FILE.")
     elif options.write:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text("utf-8") if file.is_file() else ""
@@ -173,9 +173,19 @@ def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any
             fresh[setting] = [*known, *value] if is_list else value  # type: ignore[misc]
             outcome = f"{setting} = {inline(value)}"
         print(f"  {visible(key)}: {visible(outcome)}")
+    if _has_servers(found.source):
+        print("  its MCP servers are not taken over: add them under [mcp.servers] of the settings")
     if found.unknown:
         listed = ", ".join(sorted(found.unknown)[:30])
         print(f"  no setting here: {visible(listed)}", file=sys.stdout)
+
+
+def _has_servers(source: str) -> bool:
+    """Whether a file lists MCP servers, as hosts write them."""
+    try:
+        return '"mcpServers"' in Path(source).read_text("utf-8")
+    except (OSError, ValueError):
+        return False
 
 
 def _nested(setting: str, value: Any) -> dict[str, Any]:

@@ -188,6 +188,8 @@ def _values_before(host: Host, file: Path, flag: str) -> list[str]:
 
 def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
     """The flags with those of the entry that is there already, where they are not given anew."""
+    from toolcrib.core.errors import ToolError
+
     if file is None:
         return flags
     profile = flags.profile or next(iter(_values_before(host, file, "--profile")), None)
@@ -199,9 +201,17 @@ def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
     ]
     same = [] if flags.profile or not profile else [f"--profile {profile}"]
     same += [f"--set {text}" for text in settings]
-    if same:
-        print(f"note: as in the entry so far: {' '.join(same)}", file=sys.stderr)
-    return replace(flags, profile=profile, settings=(*settings, *flags.settings))
+    if not same:
+        return flags
+    full = replace(flags, profile=profile, settings=(*settings, *flags.settings))
+    try:
+        _check(full.load())
+    except ToolError as error:
+        why = error.message.rstrip(".")
+        print(f"note: left out of the entry so far: {' '.join(same)} ({why})", file=sys.stderr)
+        return flags
+    print(f"note: as in the entry so far: {' '.join(same)}", file=sys.stderr)
+    return full
 
 
 def _chosen(usual: Path) -> Path:

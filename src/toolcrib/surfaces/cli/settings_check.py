@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def faults(config: Config) -> dict[str, ToolError]:
-    """What would only fail later, by the name of the setting."""
-    return dict(_faults(config))
+    """What would only fail later, the first of each setting by its name."""
+    found: dict[str, ToolError] = {}
+    for name, error in _faults(config):
+        found.setdefault(name, error)
+    return found
 
 
 def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
@@ -33,7 +37,7 @@ def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
         yield "store.url", error
     for folder in config.workspace.roots:
         if "${" not in folder and not Path(folder).expanduser().is_dir():
-            hint = f"Make it first: mkdir -p {folder}"
+            hint = f"Make it first: mkdir -p {shlex.quote(folder)}"
             yield "workspace.roots", BadInput(f"{folder} is no folder.", hint=hint)
     for name in config.web.search.providers:
         try:

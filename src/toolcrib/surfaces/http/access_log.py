@@ -8,12 +8,18 @@ from typing import Any
 from toolcrib.surfaces.http.gate import HEALTH
 
 
-class _NoHealthChecks(logging.Filter):
-    """Containers ask every few seconds; nobody looks for that."""
+class _PlainRequests(logging.Filter):
+    """Leaves out queries, which may hold a token that was put there, and checks of health.
+
+    Containers ask for the latter every few seconds, and nobody looks for that.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        path = record.args[2] if isinstance(record.args, tuple) and len(record.args) > 2 else ""
-        return str(path).partition("?")[0] != HEALTH
+        if not isinstance(record.args, tuple) or len(record.args) < 3:
+            return True
+        path = str(record.args[2]).partition("?")[0]
+        record.args = (*record.args[:2], path, *record.args[3:])
+        return path != HEALTH
 
 
 def logs(*, requests: bool) -> dict[str, Any]:
@@ -21,7 +27,7 @@ def logs(*, requests: bool) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"no_health_checks": {"()": _NoHealthChecks}},
+        "filters": {"plain_requests": {"()": _PlainRequests}},
         "formatters": {
             "plain": {"format": "%(levelname)s: %(message)s"},
             # Uvicorn gives the address, the method, the path, the version and the status, quoted.
@@ -32,7 +38,7 @@ def logs(*, requests: bool) -> dict[str, Any]:
             "dated": {
                 "class": "logging.StreamHandler",
                 "formatter": "dated",
-                "filters": ["no_health_checks"],
+                "filters": ["plain_requests"],
             },
         },
         "loggers": {

@@ -102,7 +102,8 @@ class Gate:
         right = hmac.compare_digest(given.strip().encode(), self._rules.token.encode())
         if scheme.lower() != "bearer" or not right:
             message = "The bearer token is missing or wrong."
-            return Refusal(401, message, "Send the configured one.", challenge)
+            hint = "Send the header 'Authorization: Bearer TOKEN' with the configured token."
+            return Refusal(401, message, hint, challenge)
         # One conversation a token: what it has read and seen belongs together.
         scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
         return None
