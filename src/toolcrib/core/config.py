@@ -55,6 +55,8 @@ from toolcrib.core.switch_settings import SwitchesConfig
 # Reading the layers of the configuration: files, environment, and what is wrong with them.
 
 PREFIX = "TOOLCRIB_"
+WRONG = "The configuration is wrong: "
+UNKNOWN = "unknown key"
 STORE_NAME = "toolcrib.db"
 NEW_NAMES = {
     "egress.retry.most_seconds": "max_seconds",
@@ -153,7 +155,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
         if item["type"] == "extra_forbidden":
             known = _keys_at(tree, path[:-1])
             near = nearest(path[-1], known, count=1, min_ratio=0.6)
-            lines.append(f"unknown key {key}")
+            lines.append(f"{UNKNOWN} {key}")
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
                 if near
@@ -162,7 +164,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
         else:
             lines.append(f"{key}: {item['msg']}")
     return ConfigError(
-        f"The configuration is wrong: {'; '.join(lines)}.",
+        f"{WRONG}{'; '.join(lines)}.",
         hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
     )
 

@@ -49,7 +49,8 @@ def set_value(file: Path, key: str, text: str) -> Any:
         text: a TOML value, else plain text.
 
     Raises:
-        ConfigError: no such setting, not a value of it, or the file is broken.
+        BadInput: it is no value of that setting.
+        ConfigError: no such setting, or the file is broken.
         StorageFailure: the file cannot be read or written.
     """
     path = _path(key)
@@ -64,8 +65,17 @@ def set_value(file: Path, key: str, text: str) -> Any:
             continue
         _write(file, document.as_string())
         return value
+    from toolcrib.core.config import UNKNOWN, WRONG
+
     assert failed is not None
-    raise failed
+    # The file is as it was: what was typed is wrong.
+    wrong = failed.message.removeprefix(WRONG).removeprefix(f"{key}: ")
+    if wrong == failed.message or wrong.startswith(UNKNOWN):
+        raise failed
+    raise BadInput(
+        f"{key} cannot be '{text[:80]}': {wrong}",
+        hint="docs/configuration.md lists the settings and what they take.",
+    )
 
 
 def unset(file: Path, key: str) -> bool:

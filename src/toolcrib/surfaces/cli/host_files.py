@@ -101,7 +101,9 @@ def _parsed(file: Path, content: bytes | None) -> dict[str, Any]:
     try:
         tree = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise _untouched(file, f"it is not valid JSON ({error})") from None
+        comments = b"//" in content or b"/*" in content
+        reason = "it may hold comments, which would be lost" if comments else str(error)
+        raise _untouched(file, f"it is not valid JSON ({reason})") from None
     if not isinstance(tree, dict):
         raise _untouched(file, "it does not hold an object")
     return tree
