@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.program import SAMPLES, Program
+from tests.surfaces.cli.program import SAMPLES, Program, end_fork_server
 
 POINTS = "[toolcrib.tools]\nsamples = crib_samples\n"
 FACTS = "Metadata-Version: 2.1\nName: crib-samples\nVersion: 1.0\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_fork_server_is_left() -> Iterator[None]:
+    """End the process that runs are forked from with the tests of a file."""
+    yield
+    end_fork_server()
 
 
 @pytest.fixture

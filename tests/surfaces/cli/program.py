@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
 import json
 import os
@@ -116,11 +115,18 @@ _fork_servers: list[ForkServer] = []
 
 
 def fork_server() -> ForkServer:
-    """The one of this process."""
-    if not _fork_servers or not _fork_servers[-1].is_alive:
+    """The one of this process, until `end_fork_server`."""
+    if _fork_servers and not _fork_servers[0].is_alive:
+        end_fork_server()
+    if not _fork_servers:
         _fork_servers.append(ForkServer())
-        atexit.register(_fork_servers[-1].close)
-    return _fork_servers[-1]
+    return _fork_servers[0]
+
+
+def end_fork_server() -> None:
+    """Leave no child behind: others look for theirs."""
+    while _fork_servers:
+        _fork_servers.pop().close()
 
 
 def _text_of(file: BinaryIO) -> str:
