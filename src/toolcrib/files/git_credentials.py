@@ -25,10 +25,16 @@ _LOGIN = re.compile(rb"(?<=://)[^/]*@")
 _PROXY_LOGIN = re.compile(rb'(proxy\s*=\s*"?)[^\s"/]*@', re.IGNORECASE)
 _IN_QUERY = re.compile(rb"([?&][\w-]*(?:token|key|secret|pass)[\w-]*=)[^&\s\"]+", re.IGNORECASE)
 
-_PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://[\w-]{20,}@")
+_PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://(?![^/\s:@]*%40)[^/\s:@]{20,}@")
 """A login with its password, or one that is a token by its length."""
 _PROXY_PASSWORD = re.compile(rb'proxy\s*=\s*"?[^\s"/:@]*:[^\s"/@]+@', re.IGNORECASE)
+_CONTINUED = re.compile(rb"\\\r?\n")
 _SECRET_VALUE = re.compile(rb"(?:pass|token|secret)[\w-]*\s*=\s*[\w-]", re.IGNORECASE)
+
+
+def may_be_settings(name: str) -> bool:
+    """Whether a file of this name may have settings of git."""
+    return name.lower() in SETTINGS
 
 
 def are_settings(parts: Sequence[str]) -> bool:
@@ -91,7 +97,8 @@ def without_credentials(data: bytes) -> bytes:
 
 def holds_credentials(data: bytes) -> bool:
     """Whether settings hold a password or token itself; a helper or a user's name is none."""
-    for section, head, text in entries(data):
+    for section, head, continued in entries(data):
+        text = _CONTINUED.sub(b"", continued)
         line = head + text
         if _PASSWORD.search(line) or _PROXY_PASSWORD.search(text) or _IN_QUERY.search(text):
             return True

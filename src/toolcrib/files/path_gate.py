@@ -23,7 +23,12 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
 )
-from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES, are_settings, holds_credentials
+from toolcrib.files.git_credentials import (
+    MAX_SETTINGS_BYTES,
+    are_settings,
+    holds_credentials,
+    may_be_settings,
+)
 from toolcrib.files.handles import (
     READABLE,
     ROOTS_HINT,
@@ -261,14 +266,19 @@ def _refuse_credentials(handle: Handle) -> None:
     Raises:
         PathDenied: they do. Git reads them all the same, and so do the tools for git.
     """
-    if handle.kind != "file" or not are_settings(handle.absolute.split("/")):
+    folder, _, name = handle.absolute.rpartition("/")
+    if handle.kind != "file" or not may_be_settings(name):
         return
-    data = handle.file.read(MAX_SETTINGS_BYTES)
+    bare = all(os.path.lexists(f"{folder}/{entry}") for entry in ("HEAD", "objects"))
+    if not bare and not are_settings(handle.absolute.split("/")):
+        return
+    data = handle.file.read(MAX_SETTINGS_BYTES + 1)
     handle.file.seek(0)
-    if holds_credentials(data):
+    if len(data) > MAX_SETTINGS_BYTES or holds_credentials(data):
         handle.close()
         raise PathDenied(
-            f"Access denied: {handle.display} holds a password or token for git.",
+            f"Access denied: {handle.display} holds a password or token for git"
+            f"{'' if len(data) <= MAX_SETTINGS_BYTES else ', or is too long to tell'}.",
             hint="git_status, git_log and git_fetch work; the user can keep it in a credential "
             "helper instead.",
             rule="credentials",
@@ -350,7 +360,7 @@ class PathGate:
         """
         if not isinstance(self._opener, KernelOpener) or self._protecting(path, path.parts, "read"):
             return None
-        if are_settings(path.parts):
+        if path.parts and may_be_settings(path.parts[-1]):
             return None
         try:
             fd = self._opener.unlinked(folder.fd, names, READABLE)

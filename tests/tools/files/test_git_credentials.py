@@ -27,6 +27,10 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
     (tmp_path / "work/lib/.git/config").write_text(CORE)
     (tmp_path / "work/.gitmodules").write_text(f"[submodule]\n\turl = https://u:{TOKEN}@h.org/s\n")
     (tmp_path / "work/a.txt").write_text("origin\n")
+    for folder, text in (("plain", REMOTE), ("long.git", ";" * 1_000_001 + f"\n{REMOTE}")):
+        (tmp_path / "work" / folder / "objects").mkdir(parents=True)
+        (tmp_path / "work" / folder / "HEAD").touch()
+        (tmp_path / "work" / folder / "config").write_text(text)
     async with Toolbox(workspace=tmp_path / "work") as box:
         yield box
 
@@ -37,6 +41,10 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
         ("read_file", {"path": ".git/config"}),
         ("read_file", {"path": "bare.git/config"}),
         ("read_file", {"path": ".gitmodules"}),
+        ("read_file", {"path": "plain/config"}),
+        ("search_files", {"pattern": "url", "path": "plain"}),
+        ("read_file", {"path": "long.git/config", "start": 2}),
+        ("search_files", {"pattern": "url", "path": "long.git"}),
         ("read_file", {"paths": [".git/config", "a.txt"]}),
         ("search_files", {"pattern": "origin|url", "path": ".git"}),
         ("search_files", {"pattern": "url", "glob": ".git/config"}),
@@ -68,6 +76,9 @@ async def test_no_tool_shows_it(
         ('[credential]\n helper = "!f() { echo password=hunter2; }; f"', True),
         ("[sendemail]\n smtpPass = hunter2", True),
         ('[remote "o"]\n url = https://h.org/x?private_token=abcdef', True),
+        ('[remote "o"]\n url = https://me:\\\nsecret@h.org/x', True),
+        ('[remote "o"]\n url = https://v2.local.abcdefghijklmnop@h.org/x', True),
+        ('[remote "o"]\n url = https://somebody%40example.org@h.org/x', False),
         ('[remote "o"]\n url = ssh://git@h.org/x', False),
         ('[remote "o"]\n url = git@h.org:x.git', False),
         ('[remote "o"]\n url = https://me@h.org/x', False),

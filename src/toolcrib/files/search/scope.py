@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.git_credentials import SETTINGS, are_settings
+from toolcrib.files.git_credentials import SETTINGS, may_be_settings
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
@@ -66,7 +66,7 @@ class SearchScope:
         """The pattern that keeps a path from being read, or ""."""
         file = self.file(path.rstrip("/"))
         found = self.real.gate.pattern(file, "read")
-        if not found and are_settings(file.parts):
+        if not found and file.parts and may_be_settings(file.parts[-1]):
             with suppress(ToolError):
                 file.open().close()
                 return ""
