@@ -221,7 +221,6 @@ async def run_command(
 ) -> Result:
     """Run a shell command in a sandbox.
 
-    Files last in the workspace alone, not in /tmp or the home folder.
     Its stdin is empty unless `input` is given; for what asks questions use start_terminal.
     With `background` it goes on as a job for read_job: servers, watchers, long builds. A
     server that is started with `ports=[8000]` can be fetched at the address in the answer.

@@ -60,9 +60,9 @@ async def run_python(
     """Run Python code in a sandbox.
 
     Shows what it prints and the value of a last expression. Nothing is kept between calls
-    but files of the workspace (none in /tmp or the home folder); `commit` says whether changed
-    ones are kept, held back or dropped. It has no network but for the hosts in `network`. Uses
-    the workspace's .venv where there is one. For a shell use run_command.
+    but files; `commit` says whether changed ones are kept, held back or dropped. It has no
+    network but for the hosts in `network`. Uses the workspace's .venv where there is one. For
+    a shell use run_command.
     """
     source = clean_code(code)
     cwd = ctx.use(Workspace).start(ctx.session.directory)
