@@ -561,9 +561,8 @@ class DelegatedRun:
         result = await self._invoke([*tools.values()])("list_directory", {"depth": 2})
         if result.error or not isinstance(result.data, dict):
             return ""
-        return prompts.holdings(
-            [e["path"] + "/" * (e["kind"] == "folder") for e in result.data["entries"]]
-        )
+        paths = [e["path"] + "/" * (e["kind"] == "folder") for e in result.data["entries"]]
+        return prompts.holdings(paths, complete=not result.truncated)
 
     async def _file(self, name: str) -> str:
         tools = self._tools[self._roles[0].name]

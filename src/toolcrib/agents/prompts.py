@@ -269,13 +269,18 @@ def system_prompt(role: Role, place: str, steps: int, calls: int, holds: str = "
     return f"{role.persona}\n{rules}" if role.persona else rules
 
 
-def holdings(paths: Sequence[str]) -> str:
-    """What a workspace holds, in a line: small models guess names that they were not told."""
+def holdings(paths: Sequence[str], *, complete: bool) -> str:
+    """What a workspace holds, in a line: small models guess names that they were not told.
+
+    Args:
+        paths: those of its first two levels, folders with a `/` at the end.
+        complete: whether these are all.
+    """
     known = [path if len(path) <= MAX_NAME_CHARS else f"{path[:MAX_NAME_CHARS]}…" for path in paths]
     if len(known) > MAX_NAMES:  # then the top alone
         known = [path for path in known if "/" not in path.rstrip("/")]
     names = ", ".join(known[:MAX_NAMES])
-    more = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
+    more = " and more" if len(known) > MAX_NAMES or not complete else ""
     return f"It holds {names}{more}." if known else "It holds nothing yet."
 
 

@@ -51,6 +51,7 @@ async def launch(
         Unavailable: it does not start.
     """
     from playwright.async_api import Error
+    from playwright.async_api import TimeoutError as PlaywrightTimeout
 
     program = find_program(config.executable)
     headless = not has_screen() if config.headless is None else config.headless
@@ -70,7 +71,8 @@ async def launch(
                 timeout=LAUNCH_SECONDS * 1000,
             )
         except Error as error:
-            if attempt == LAUNCHES:
+            # One that says nothing says nothing again, and callers wait a minute at most.
+            if attempt == LAUNCHES or isinstance(error, PlaywrightTimeout):
                 raise _failed_start(str(program), str(error)) from None
     raise AssertionError  # the last try returned or raised
 

@@ -55,8 +55,6 @@ from toolcrib.core.switch_settings import SwitchesConfig
 # Reading the layers of the configuration: files, environment, and what is wrong with them.
 
 PREFIX = "TOOLCRIB_"
-WRONG = "The configuration is wrong: "
-UNKNOWN = "unknown key"
 STORE_NAME = "toolcrib.db"
 NEW_NAMES = {
     "egress.retry.most_seconds": "max_seconds",
@@ -147,15 +145,18 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
-    """What is wrong with the merged layers, in words, with the likely right names."""
-    lines, hints = [], []
+    """What is wrong with the merged layers, in words, with the likely right names.
+
+    `reasons` in its details says of each setting why its value is none.
+    """
+    lines, hints, reasons = [], [], {}
     for item in error.errors():
         path = [str(part) for part in item["loc"]]
         key = ".".join(path)
         if item["type"] == "extra_forbidden":
             known = _keys_at(tree, path[:-1])
             near = nearest(path[-1], known, count=1, min_ratio=0.6)
-            lines.append(f"{UNKNOWN} {key}")
+            lines.append(f"unknown key {key}")
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
                 if near
@@ -163,9 +164,11 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             )
         else:
             lines.append(f"{key}: {item['msg']}")
+            reasons[key] = item["msg"]
     return ConfigError(
-        f"{WRONG}{'; '.join(lines)}.",
+        f"The configuration is wrong: {'; '.join(lines)}.",
         hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
+        reasons=reasons,
     )
 
 

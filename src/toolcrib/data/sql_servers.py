@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -54,7 +55,9 @@ async def ask_server(
             max_bytes=200_000_000,
             hint="Ask for less: filter, aggregate, or a smaller limit.",
         )
-        trusted = all_authorities(ctx.config.egress.ca_file) if place["tls"] else b""
+        trusted = b""
+        if place["tls"]:  # a folder of authorities may hold hundreds of files
+            trusted = await asyncio.to_thread(all_authorities, ctx.config.egress.ca_file)
         return await ctx.use(Workers).run(task, given, trusted, ctx.deadline, [opened.fileno()])
 
 

@@ -25,8 +25,8 @@ _LOGIN = re.compile(rb"(?<=://)[^/]*@")
 _PROXY_LOGIN = re.compile(rb'(proxy\s*=\s*"?)[^\s"/]*@', re.IGNORECASE)
 _IN_QUERY = re.compile(rb"([?&][\w-]*(?:token|key|secret|pass)[\w-]*=)[^&\s\"]+", re.IGNORECASE)
 
-_PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://(?![^/\s:@]*%40)[^/\s:@]{20,}@")
-"""A login with its password, or one that is a token by its length."""
+_PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://(?![^/\s:@]*%40)(?=[^/\s:@]*\d)[^/\s:@]{20,}@")
+"""A login with its password, or one that is a token by its length and a digit."""
 _PROXY_PASSWORD = re.compile(rb'proxy\s*=\s*"?[^\s"/:@]*:[^\s"/@]+@', re.IGNORECASE)
 _CONTINUED = re.compile(rb"\\\r?\n")
 _SECRET_VALUE = re.compile(rb"(?:pass|token|secret)[\w-]*\s*=\s*[\w-]", re.IGNORECASE)

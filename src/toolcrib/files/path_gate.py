@@ -130,7 +130,8 @@ class SafePath:
         try:
             real = slashed(os.path.realpath(self.absolute))
         except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            # EINVAL: what was a link is none any more.
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL):
                 raise StorageFailure(f"{self.display} cannot be read: {error.strerror}.") from None
             raise Conflict(
                 f"{self.display} has changed meanwhile.", hint="Look at it again."

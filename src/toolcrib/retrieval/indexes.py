@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Self
 
 from toolcrib.core.config import Config, data_folder, store_file
@@ -11,6 +12,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
 from toolcrib.retrieval.embedders import RestingEmbedder, configured_embedder
 from toolcrib.retrieval.index import Index
+from toolcrib.system.threads import content_id
 
 FOLDER = "indexes"
 
@@ -45,10 +47,17 @@ class Indexes:
         """The index of a name: letters, digits and dashes."""
         found = self._opened.get(name)
         if found is None:
-            in_memory = store_file(self._config.store.url) is None
-            path = None if in_memory else data_folder() / FOLDER / f"{name}.db"
-            found = self._opened[name] = Index(path, self._chosen_embedder())
+            found = self._opened[name] = Index(self._file(name), self._chosen_embedder())
         return found
+
+    def _file(self, name: str) -> Path | None:
+        """Where an index lies: another store has other indexes. None is in memory."""
+        store = store_file(self._config.store.url)
+        if store is None:
+            return None
+        if store != store_file(""):
+            name = f"{name}-{content_id(str(store.absolute()))}"
+        return data_folder() / FOLDER / f"{name}.db"
 
     def embed_soon(self, name: str) -> None:
         """Make the missing vectors of an index in the background, if there is an embedder."""

@@ -146,6 +146,17 @@ async def test_nothing_there(box: Toolbox, ws: Path) -> None:
     assert (deeper.next.tool, deeper.next.arguments["query"]) == ("find_files", "src/**/*.py")
 
 
+async def test_nothing_fits_in_a_folder_of_which_only_a_part_is_listed(
+    box: Toolbox, ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.tools.files.list_directory.MAX_ENTRIES", 2)
+    for number in range(4):
+        (ws / f"{number}.txt").touch()
+    found = await listed(box, glob="*.py", depth=2)
+    assert found.text.startswith("(. holds nothing like *.py; it holds 0.txt, 1.txt, 2.txt, 3.txt)")
+    assert "Only the first 2 entries" in found.text
+
+
 async def test_pages_lead_through_all_entries(box: Toolbox, ws: Path) -> None:
     names = [f"a rather long name of a file, number {n:04}.txt" for n in range(1500)]
     for name in names:

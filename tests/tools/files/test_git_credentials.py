@@ -79,6 +79,7 @@ async def test_no_tool_shows_it(
         ('[remote "o"]\n url = https://me:\\\nsecret@h.org/x', True),
         ('[remote "o"]\n url = https://v2.local.abcdefghijklmnop@h.org/x', True),
         ('[remote "o"]\n url = https://somebody%40example.org@h.org/x', False),
+        ('[remote "o"]\n url = https://an-organisation-of-people@h.org/2024', False),
         ('[remote "o"]\n url = ssh://git@h.org/x', False),
         ('[remote "o"]\n url = git@h.org:x.git', False),
         ('[remote "o"]\n url = https://me@h.org/x', False),

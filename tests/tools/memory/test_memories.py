@@ -302,6 +302,19 @@ async def test_the_clock_goes_back(box: Toolbox) -> None:
     assert found.data["memories"][0]["fact"] == "From the future"
 
 
+async def test_another_store_has_another_index(tmp_path: Path) -> None:
+    found = {}
+    facts = {"one": "Anna likes tea", "two": "Boris likes coffee"}
+    for name, fact in facts.items():
+        config = {"store": {"url": f"sqlite:///{tmp_path}/{name}.db"}}
+        async with Toolbox(config, workspace=tmp_path) as box:
+            await done(box, "save_memory", {"fact": fact})
+            found[name] = await done(box, "search_memories", {"query": "likes"})
+    for name, fact in facts.items():
+        assert [memory["fact"] for memory in found[name].data["memories"]] == [fact]
+    assert len(list((data_folder() / "indexes").glob("memories-*.db"))) == 2
+
+
 async def test_an_index_that_is_gone_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "ws").mkdir()
     async with box_of(tmp_path / "ws") as box:

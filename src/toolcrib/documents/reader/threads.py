@@ -53,7 +53,7 @@ def _says(page: PageTables, at: int, post: Element, pattern: re.Pattern[str]) ->
     if pattern.search(block.inline_name) or (pattern is _TIME_OF and block.inline == "time"):
         return True
     number = block.element
-    while number >= 0 and page.elements[number].start > post.start - 1:
+    while number >= 0 and page.elements[number].start >= post.start:
         element = page.elements[number]
         if element is post:
             return False

@@ -12,8 +12,8 @@ from toolcrib.execution.sandbox.layout import Mask
 from toolcrib.files.git_credentials import (
     ENTRY,
     MAX_SETTINGS_BYTES,
-    SETTINGS,
     entries,
+    may_be_settings,
     without_credentials,
 )
 from toolcrib.files.handles import read_plain
@@ -37,7 +37,8 @@ def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:
         found.setdefault(mask.path, mask)
         for path in _behind(mask, tops):
             found.setdefault(path, Mask(path, "fixed"))
-    waiting = [m.path for m in found.values() if m.kind == "fixed" and _is_settings(m.path)]
+    fixed = (mask.path for mask in found.values() if mask.kind == "fixed")
+    waiting = [path for path in fixed if may_be_settings(PurePosixPath(path).name)]
     for number, path in enumerate(waiting):
         data = b""
         with suppress(OSError):
@@ -48,10 +49,6 @@ def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:
         if number < MAX_INCLUDED:
             waiting += [p for p in _included(data, path, tops) if p not in waiting]
     return list(found.values())
-
-
-def _is_settings(path: str) -> bool:
-    return PurePosixPath(path).name in SETTINGS
 
 
 def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:

@@ -65,15 +65,13 @@ def set_value(file: Path, key: str, text: str) -> Any:
             continue
         _write(file, document.as_string())
         return value
-    from toolcrib.core.config import UNKNOWN, WRONG
-
     assert failed is not None
-    # The file is as it was: what was typed is wrong.
-    wrong = failed.message.removeprefix(WRONG).removeprefix(f"{key}: ")
-    if wrong == failed.message or wrong.startswith(UNKNOWN):
+    why = failed.details.get("reasons", {}).get(key)
+    if why is None:
         raise failed
+    # The file is as it was: what was typed is wrong.
     raise BadInput(
-        f"{key} cannot be '{text[:80]}': {wrong}",
+        f"{key} cannot be '{text[:80]}': {why}.",
         hint="docs/configuration.md lists the settings and what they take.",
     )
 

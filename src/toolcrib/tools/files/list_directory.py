@@ -77,11 +77,12 @@ async def list_directory(
             if len(found) == MAX_ENTRIES:
                 return _cut(folder, [one for one in found if _wanted(one, glob)], depth, glob, ctx)
             found.append(listed)
-        wanted = [listed for listed in found if _wanted(listed, glob)]
-        counts = totals(wanted) if wanted else _empty(folder, glob, check)
-        return wanted, counts, len(wanted)
+        found = [listed for listed in found if _wanted(listed, glob)]
+        return found, totals(found), len(found)
 
     entries, counts, total = await in_thread(work, ctx.deadline)
+    if not entries:
+        counts = await in_thread(lambda check: _empty(folder, glob, check), ctx.deadline)
     page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
     end = start + len(page)
     more = end < len(entries)
