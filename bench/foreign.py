@@ -4,7 +4,8 @@
 
 The same server program, over stdio, is called by the SDK's client alone, and by a toolbox whose
 pipeline that call goes through (policy, limits, taint, history, fence). The server is a process
-of its own and is not counted. Rounds take turns; the median of the rounds is printed.
+of its own and is not counted. All three are open in this process and take turns; the median of
+the rounds is printed.
 """
 
 from __future__ import annotations
@@ -15,55 +16,25 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-ROUNDS = 7
+ROUNDS = 9
+QUIET_SECONDS = 0.6
+"""What a call leaves to be written is written before the next way is measured."""
 
 
-async def direct(command: list[str], calls: int, arguments: dict[str, Any]) -> list[float]:
+Call = Callable[[], Awaitable[object]]
+
+
+async def added(command: list[str], calls: int, text: str) -> tuple[float, float, float]:
+    """Median CPU seconds a call: by the SDK's client alone, behind toolcrib, of an empty tool."""
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    found = []
-    parameters = StdioServerParameters(command=command[0], args=command[1:])
-    with Path(os.devnull).open("w") as nowhere:
-        async with Client(stdio_client(parameters, nowhere), mode="legacy", cache=None) as client:
-            await client.call_tool("echo", arguments)
-            for _ in range(ROUNDS):
-                began = time.process_time()
-                for _ in range(calls):
-                    await client.call_tool("echo", arguments)
-                found.append((time.process_time() - began) / calls)
-    return found
-
-
-async def behind(command: list[str], calls: int, arguments: dict[str, Any]) -> list[float]:
-    from toolcrib import Toolbox
-
-    server = {"command": command[0], "args": command[1:]}
-    config = {
-        "mcp": {"servers": {"moss": server}},
-        "policy": {"rules": [{"action": "allow", "group": "moss"}]},
-        "limits": {"repeats": 0},
-    }
-    found = []
-    async with Toolbox(config, workspace=command[-1]) as box:
-        await box.call("moss_echo", arguments)
-        for _ in range(ROUNDS):
-            began = time.process_time()
-            for _ in range(calls):
-                result = await box.call("moss_echo", arguments)
-                assert result.error is None, result
-            found.append((time.process_time() - began) / calls)
-    return found
-
-
-async def own(folder: str, calls: int, arguments: dict[str, Any]) -> list[float]:
-    """The same pipeline around a function that does nothing."""
     from toolcrib import Toolbox, tool
 
     @tool
@@ -71,15 +42,35 @@ async def own(folder: str, calls: int, arguments: dict[str, Any]) -> list[float]
         """Give back a text."""
         return text
 
-    found = []
-    async with Toolbox({"limits": {"repeats": 0}}, workspace=folder, extra=[stone]) as box:
-        await box.call("stone", arguments)
-        for _ in range(ROUNDS):
-            began = time.process_time()
-            for _ in range(calls):
-                await box.call("stone", arguments)
-            found.append((time.process_time() - began) / calls)
-    return found
+    config = {
+        "mcp": {"servers": {"moss": {"command": command[0], "args": command[1:]}}},
+        "policy": {"rules": [{"action": "allow", "group": "moss"}]},
+        "limits": {"repeats": 0},
+    }
+    arguments = {"text": text}
+    parameters = StdioServerParameters(command=command[0], args=command[1:])
+    with Path(os.devnull).open("w") as nowhere:
+        async with (
+            Client(stdio_client(parameters, nowhere), mode="legacy", cache=None) as client,
+            Toolbox(config, workspace=command[-1], extra=[stone]) as box,
+        ):
+            variants: list[Call] = [
+                lambda: client.call_tool("echo", arguments),
+                lambda: box.call("moss_echo", arguments),
+                lambda: box.call("stone", arguments),
+            ]
+            found: list[list[float]] = [[] for _ in variants]
+            for number in range(ROUNDS + 1):
+                for call, times in zip(variants, found, strict=True):
+                    began = time.process_time()
+                    for _ in range(calls):
+                        await call()
+                    if number:  # the first round is for what is made once
+                        times.append((time.process_time() - began) / calls)
+                    await asyncio.sleep(QUIET_SECONDS)
+            assert (await box.call("moss_echo", arguments)).error is None
+    alone, behind, empty = (median(times) for times in found)
+    return alone, behind, empty
 
 
 def main() -> None:
@@ -94,10 +85,8 @@ def main() -> None:
         program = Path(__file__).parents[1] / "tests" / "servers" / "foreign_mcp.py"
         command = [sys.executable, str(program), "good", str(work)]
         for size in (20, 2_000):
-            arguments = {"text": ("Moss grows on stones. " * 100)[:size]}
-            alone = median(asyncio.run(direct(command, calls, arguments)))
-            ours = median(asyncio.run(behind(command, calls, arguments)))
-            empty = median(asyncio.run(own(command[-1], calls, arguments)))
+            text = ("Moss grows on stones. " * 100)[:size]
+            alone, ours, empty = asyncio.run(added(command, calls, text))
             print(
                 f"{size:>6} characters: SDK alone {alone * 1000:.2f} ms CPU a call, behind "
                 f"toolcrib {ours * 1000:.2f}, added {(ours - alone) * 1000:.2f}; "

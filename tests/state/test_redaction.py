@@ -11,7 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact, redact_text
+from toolcrib.state.redaction import (
+    HIDDEN,
+    KNOWN,
+    SecretFilter,
+    names_secret,
+    redact,
+    redact_text,
+)
 
 SECRET = "Zq7Xw9Lk3VbN5mPs"
 
@@ -47,6 +54,11 @@ def test_secret_names(name: str) -> None:
 def test_plain_names(name: str) -> None:
     assert not names_secret(name)
     assert redact({name: "value"}) == {name: "value"}
+
+
+@given(st.from_regex(KNOWN, fullmatch=True))
+def test_what_has_the_shape_of_a_token_is_hidden(token: str) -> None:
+    assert HIDDEN in redact_text(f"it is {token}")
 
 
 @each_case(

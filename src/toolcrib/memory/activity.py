@@ -71,11 +71,13 @@ class Tracking(Enum):
 class TrackedSession:
     """What this process saw of one conversation.
 
-    `began` is when its first call came. `counters` are events by type, `failed` the commands
-    whose last run failed, and `waiting` what is not written yet.
+    `project` is that of its `directory`. `began` is when its first call came. `counters` are
+    events by type, `failed` the commands whose last run failed, and `waiting` what is not
+    written yet.
     """
 
     project: int = 0
+    directory: str = ""
     began: float = 0.0
     is_dirty: bool = False
     state: Tracking = Tracking.IDLE
@@ -151,9 +153,12 @@ class Activity:
         drafts += _spoken_events(call)
         if not drafts and call.tool.group in OWN_GROUPS:
             return
-        project = await ctx.use(Projects).current(ctx.session.directory)
-        session.project, session.is_dirty = project.id, True
-        self._note_state(call, result, project.id)
+        if not session.is_dirty or session.directory != ctx.session.directory:
+            # Looked up once for what is written together.
+            session.directory = ctx.session.directory
+            session.project = (await ctx.use(Projects).current(session.directory)).id
+        session.is_dirty = True
+        self._note_state(call, result, session.project)
         for draft in drafts:
             session.counters[draft.type] += 1
             session.since_summary += 1

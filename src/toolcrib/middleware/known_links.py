@@ -60,9 +60,12 @@ def remember_links(call: Call, result: Result) -> None:
     is_reported = bool(result.source) and not session.private
     if not (from_outside or is_reported or _is_of_others(result, session)):
         return
+    found = dict.fromkeys(links_of(result.text))
+    if not found:
+        return
     own = "\n".join({_bare(form) for form in _forms(written)})
     near = servers_near(call, result.source.split(", ")) if session.private else None
-    for url in dict.fromkeys(links_of(result.text)):
+    for url in found:
         if session.private:
             bare = _bare(url)
             made_up = result.outside is not None and url not in result.outside

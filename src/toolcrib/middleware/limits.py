@@ -141,6 +141,9 @@ class Places:
         expected = running.expected_seconds(session)
         if expected > max_wait or (running.is_full and running.waiting >= self.max_waiting):
             raise self._busy(expected)
+        if not running.is_full:  # at once, without a clock
+            await running.take(session)
+            return
         try:
             async with asyncio.timeout(max_wait):
                 await running.take(session)

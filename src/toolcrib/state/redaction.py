@@ -65,6 +65,8 @@ KNOWN = re.compile(
     r"|sntry[su]_[\w+/=-]{40,}|ATATT3[\w=-]{50,}|dp\.pt\.\w{40,}|ntn_\w{40,}|SK[0-9a-f]{32}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:[\w-]{35}(?!\w)|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
 )
+KNOWN_CHARS = 14
+"""What `KNOWN` finds is at least as long, without a space unless it is a private key."""
 _USERINFO = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://)[^\s/?#@\"']{1,300}@", re.IGNORECASE)
 # Secrets that their place gives away: what is captured stays, the rest goes.
 _PLACES = re.compile(
@@ -113,7 +115,8 @@ def redact_text(text: str) -> str:
         """Whether a pattern may find something: it is only run where its signs are there."""
         return any(sign in folded for sign in signs)
 
-    text = KNOWN.sub(HIDDEN, text)
+    if "-----BEGIN" in text or any(len(word) >= KNOWN_CHARS for word in text.split()):
+        text = KNOWN.sub(HIDDEN, text)
     if has(":"):
         text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
     if has("bearer", "bas"):
