@@ -20,7 +20,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
 from toolcrib.retrieval.embedders import configured_embedder
 from toolcrib.retrieval.entries import EntryFilter, IndexEntry
-from toolcrib.retrieval.fusion import best_weight, fused
+from toolcrib.retrieval.fusion import fused, measured_weight
 from toolcrib.retrieval.index import Index
 from toolcrib.retrieval.indexes import Indexes
 from toolcrib.retrieval.vectors import VectorFile
@@ -292,9 +292,11 @@ def test_the_nearest_are_found_among_many(tmp_path: Path) -> None:
     file.nearest(list(rows[0]), 15_000, 10)
     file.write(15_000, rows[15_000:])
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    apart = unit - unit.mean(axis=0)
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
     found = 0
-    for query in unit[::500]:
-        exact = set(np.argsort(-(unit @ query))[:10].tolist())
+    for query, seen in zip(unit[::500], apart[::500], strict=True):
+        exact = set(np.argsort(-(apart @ seen))[:10].tolist())
         found += len(exact & {slot for slot, _ in file.nearest(list(query), 20_000, 10)})
     assert found >= 0.99 * 10 * len(unit[::500])
     assert file.nearest(list(unit[7]), 20_000, 1, only=[3, 7, 9])[0][0] == 7
@@ -304,6 +306,29 @@ def test_weights() -> None:
     """Vectors that find nothing count nothing, and never as much as words."""
     words = [1, 2, 3]
     assert fused(words, [3, 2, 1], 0.5) == [1, 2, 3]
-    assert best_weight([(1, [1, 2], [9, 8])] * 40) in (0.0, 0.1, 0.25, 0.5)
-    assert best_weight([(1, [2, 1], [2, 1])] * 40) == 0.5
-    assert best_weight([(1, [2, 3, 1], [1, 8])] * 40) == 0.5
+    assert measured_weight([(1, [1, 2], [9, 8])] * 40) == 0.0
+    assert measured_weight([(1, [1, 2], [8, 9, 1])] * 40) == 0.33
+    assert measured_weight([(1, [2, 1], [2, 1])] * 40) == 0.75
+    assert measured_weight([(1, [2, 3, 1], [1, 8])] * 40) == 0.75
+    assert measured_weight([]) == 0.5
+
+
+def test_what_all_vectors_share_tells_nothing(tmp_path: Path) -> None:
+    """Those of some models point in much the same direction: as they are, all are near to all."""
+    random = np.random.default_rng(2)
+    rows = random.standard_normal((200, 64))
+    question = rows[7] + random.standard_normal(64)
+    file = VectorFile(tmp_path / "vectors", 64)
+    file.write(0, rows + 5.0)
+    (slot, nearness), (_, second) = file.nearest(list(question + 5.0), 200, 2)
+    assert slot == 7
+    assert nearness > 0.6 > second
+    usual, spread = file.background(list(question + 5.0), 200)
+    assert abs(usual) < spread < 0.3
+
+
+def test_a_single_vector_is_found(tmp_path: Path) -> None:
+    file = VectorFile(tmp_path / "vectors", 4)
+    file.write(0, [[1.0, 0.0, 0.0, 0.0]])
+    assert file.nearest([1.0, 0.0, 0.0, 0.0], 1, 5) == [(0, pytest.approx(1.0, abs=0.01))]
+    assert file.nearest([0.0, 0.0, 0.0, 0.0], 1, 5)[0][1] < 0.1

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 RANK_OFFSET = 10
 """How much the first places are worth over the later ones: less, the larger it is."""
 WEIGHT = 0.5
 """What vectors count beside words where nothing was measured."""
-WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75)
-"""What is tried when an index is calibrated."""
+MAX_WEIGHT = 0.75
 SAMPLE_WORDS = 4
 _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s*|\n+")
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -37,21 +36,18 @@ def sample_question(text: str, seed: int) -> str:
     return " ".join(words[place] for place in chosen)
 
 
-def best_weight(samples: Sequence[tuple[int, Sequence[int], Sequence[int]]]) -> float:
-    """The weight by which sampled chunks are found best.
+def measured_weight(samples: Sequence[tuple[int, Sequence[int], Sequence[int]]]) -> float:
+    """What vectors count: the share that they find of what words find, below one.
+
+    What words and vectors find best together would tell less: the questions are made of words
+    of their chunks, while those of people are often put in other words.
 
     Args:
         samples: for each the chunk it was taken from, and both rankings.
     """
-    found: Mapping[float, float] = {
-        weight: sum(_reciprocal(number, fused(words, vectors, weight))
-                    for number, words, vectors in samples)
-        for weight in WEIGHTS
-    }  # fmt: skip
-    best = max(found.values())
-    # Of those that are as good, the one nearest to the usual.
-    good = [weight for weight, sum_ in found.items() if sum_ >= best - 0.005 * len(samples)]
-    return min(good, key=lambda weight: (abs(weight - WEIGHT), weight))
+    words = sum(_reciprocal(number, ranked) for number, ranked, _ in samples)
+    vectors = sum(_reciprocal(number, ranked) for number, _, ranked in samples)
+    return round(min(vectors / words, MAX_WEIGHT), 2) if words else WEIGHT
 
 
 def _reciprocal(number: int, ranked: Sequence[int]) -> float:

@@ -21,7 +21,7 @@ from toolcrib.retrieval.entries import (
     IndexEntry,
     PassageRanking,
 )
-from toolcrib.retrieval.fusion import WEIGHT, best_weight, fused, sample_question
+from toolcrib.retrieval.fusion import WEIGHT, fused, measured_weight, sample_question
 from toolcrib.retrieval.lexical import (
     ENTRY_COLUMNS,
     LexicalMatch,
@@ -63,8 +63,13 @@ MAX_QUERIES = 64
 CALIBRATION_SAMPLES = 40
 MIN_CALIBRATED_CHUNKS = 50
 MIN_SPREAD = 0.015
-BY_CHANCE = 0.7
+BY_CHANCE = 0.8
 """A passage has to be nearer than so much of what the nearest is by chance."""
+BY_CHANCE_BESIDE = 0.65
+"""The same for one beside a passage that is good."""
+LEADING = 10
+"""Passages of the ranking by words that are asked how much of the question they meet."""
+MIN_WORDS_COUNT = 0.1
 T = TypeVar("T")
 OnProgress = Callable[[int], Awaitable[None]]
 """Is told how many vectors were made."""
@@ -332,18 +337,15 @@ class Index:
         condition, values = entries.sql()
         only = slots_within(connection, space, condition, values) if condition else None
         slots = dict(file.nearest(query, count, limit * 2, only))
-        nearness: dict[int, float] = {}
+        cosines: dict[int, float] = {}
         for slot, number in chunks_of_slots(connection, space, list(slots)):
-            nearness[number] = slots[slot]
-        ranked = sorted(nearness, key=lambda number: -nearness[number])[:limit]
+            cosines[number] = slots[slot]
+        ranked = sorted(cosines, key=lambda number: -cosines[number])[:limit]
         weight = (WEIGHT if space.weight is None else space.weight) * coverage(connection, space)
         usual, spread = file.background(query, count)
         by_chance = max(spread, MIN_SPREAD) * math.sqrt(2 * math.log(count + 2))
-        scores = {
-            number: min(max((nearness[number] - usual) / by_chance - BY_CHANCE, 0.0), 1.0)
-            for number in ranked
-        }
-        return _Near(ranked, scores, weight)
+        nearness = {number: (cosines[number] - usual) / by_chance for number in ranked}
+        return _Near(ranked, nearness, weight)
 
     async def _embed_batch(self, embedder: RestingEmbedder, after: int) -> tuple[int, int]:
         """Make vectors of some chunks behind an id; how many, and the last id."""
@@ -428,9 +430,8 @@ class Index:
             found = match(connection, query_words(question), EntryFilter(), POOL)
             near = self._near(connection, vector, EntryFilter(), POOL)
             measured.append((number, found.ids, near.ids if near else []))
-        connection.execute(
-            "UPDATE space SET weight = ? WHERE id = ?", (best_weight(measured), space.id)
-        )
+        weight = measured_weight(measured)
+        connection.execute("UPDATE space SET weight = ? WHERE id = ?", (weight, space.id))
 
     async def _drop_old_spaces(self, model: str) -> None:
         """Remove the vectors of other models, now that all are there of this one."""
@@ -472,10 +473,15 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """Chunks by vectors, best first, with their scores from 0 to 1 and what they count."""
+    """Chunks by vectors, best first.
+
+    Attributes:
+        nearness: of each, where the nearest of as many is at about 1 by chance.
+        weight: what they count beside words.
+    """
 
     ids: list[int]
-    scores: dict[int, float]
+    nearness: dict[int, float]
     weight: float
 
 
@@ -496,22 +502,35 @@ def _ranking(
     min_beside: float,
 ) -> PassageRanking:
     """The passages of both rankings, with their scores; `min_beside` is for those after a good."""
-    ids = fused(found.ids, near.ids, near.weight) if near else found.ids
-    ids = ids[: max(limit * 2, 20)]
     total = connection.execute("SELECT count(*) FROM chunk").fetchone()[0]
     weights = {word.text: rarity(found.counts[word.text], total) for word in found.words}
     whole = sum(sorted(weights.values())[-MAX_WORDS_MET:]) or 1.0
+
+    def share(words: Iterable[str]) -> float:
+        return min(sum(weights[word] for word in words) / whole, 1.0)
+
+    ids, nearness = found.ids, near.nearness if near else {}
+    if near:
+        # Words count as much as the best of them meets of the question.
+        leading = words_met(connection, found, ids[:LEADING]).values()
+        counts = max((MIN_WORDS_COUNT, *map(share, leading)))
+        ids = fused(ids, near.ids, near.weight / counts)
+    ids = ids[: max(limit * 2, 20)]
     met = words_met(connection, found, ids)
     rows = chunk_rows(connection, ids)
     passages = []
     for number in ids:
-        share = min(sum(weights[word] for word in met[number]) / whole, 1.0)
-        score = max(share, near.scores.get(number, 0.0) if near else 0.0)
+        score = max(share(met[number]), min(nearness.get(number, 0.0) - BY_CHANCE, 1.0))
         passages.append(
             FoundPassage(*rows[number], score=round(score, 3), words=tuple(met[number]))
         )
     best = max((passage.score for passage in passages), default=0.0)
     least = min_beside if best >= min_score else min_score
-    good = tuple(passage for passage in passages if passage.score >= least)[:limit]
+    good = [
+        passage
+        for number, passage in zip(ids, passages, strict=True)
+        if passage.score >= least
+        or (best >= min_score and nearness.get(number, 0.0) >= BY_CHANCE_BESIDE)
+    ]
     method = "words and vectors" if near else "words"
-    return PassageRanking(good, best, found.missing, found.instead, method)
+    return PassageRanking(tuple(good[:limit]), best, found.missing, found.instead, method)

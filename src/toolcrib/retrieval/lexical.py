@@ -26,6 +26,8 @@ from toolcrib.retrieval.terms import (
 
 NEIGHBOURS = 2
 """Chunks on each side that help to find a chunk."""
+ALONE_CHARS = 20
+"""A chunk up to this length is embedded with its neighbours."""
 SHORT_CHARS = 400
 """A chunk up to this length stands whole beside its neighbours; of a longer one so much: """
 EDGE_CHARS = 200
@@ -175,8 +177,8 @@ def _edge(text: str, cut_word: str) -> str:
 
 
 def embedded_text(text: str, around: str, title: str) -> str:
-    """What is embedded for a chunk: a short one is nothing without what stands around it."""
-    return "\n".join(filter(None, [title, text, around if len(text) <= SHORT_CHARS else ""]))
+    """What is embedded for a chunk: a word or two are nothing without what stands around them."""
+    return "\n".join(filter(None, [title, text, around if len(text) <= ALONE_CHARS else ""]))
 
 
 def text_digest(text: str) -> bytes:

@@ -31,6 +31,11 @@ BYTES_PER_VALUE = 2
 BLOCK_ROWS = 4096
 BACKGROUND_ROWS = 1000
 """Vectors by which it is seen how near a question is to any of them."""
+MIDDLE_ROWS = 2000
+"""Vectors whose mean stands for that of all."""
+FEW_ROWS = 20
+"""The mean of so many vectors counts half: of one alone nothing but itself would be left."""
+MIN_LENGTH = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,8 @@ class VectorFile:
         self.dims = dims
         self._mapped: NDArray[Any] | None = None
         self._signs: NDArray[Any] | None = None
-        self._middle: NDArray[Any] | None = None
+        self._middle: NDArray[float32] | None = None
+        self._middle_rows = 0
 
     def write(self, slot: int, vectors: Sequence[Sequence[float]]) -> None:
         """Write vectors from a slot on, brought to length one, and see them onto the disk."""
@@ -177,6 +183,9 @@ class VectorFile:
     ) -> list[tuple[int, float]]:
         """The slots whose vectors are nearest to a question, with their nearness.
 
+        That is the cosine of what is left of both without the mean of all vectors: those of
+        some models (e5) all point in much the same direction, which tells nothing.
+
         Args:
             query: its vector.
             count: slots that are filled.
@@ -186,11 +195,11 @@ class VectorFile:
         import numpy as np
 
         rows = self._rows(count)
-        wanted = _unit(query)
+        wanted, middle = _unit(query), self._mean(rows)
         slots = None if only is None else np.asarray(only, np.int64)
         if slots is None and count > EXACT_ROWS:
-            slots = self._near_signs(rows, wanted)
-        scores = _products(rows, wanted, slots)
+            slots = self._near_signs(rows, wanted, middle)
+        scores = _cosines(rows, wanted, middle, slots)
         best = np.argsort(-scores, kind="stable")[:limit]
         numbers = best if slots is None else slots[best]
         return [(int(n), float(scores[place])) for n, place in zip(numbers, best, strict=True)]
@@ -199,8 +208,9 @@ class VectorFile:
         """How near a question is to any vector: on average, and how far it is off from that."""
         import numpy as np
 
-        some = np.asarray(self._rows(count)[:: max(count // BACKGROUND_ROWS, 1)], np.float32)
-        nearness = some @ _unit(query)
+        rows = self._rows(count)
+        some = np.arange(0, count, max(count // BACKGROUND_ROWS, 1))
+        nearness = _cosines(rows, _unit(query), self._mean(rows), some)
         return float(nearness.mean()), float(nearness.std())
 
     def close(self) -> None:
@@ -216,25 +226,32 @@ class VectorFile:
             self._mapped = np.memmap(self.path, "<f2", "r", shape=(count, self.dims))
         return self._mapped[:count]
 
-    def _near_signs(self, rows: NDArray[Any], wanted: NDArray[float32]) -> NDArray[Any]:
-        """The slots whose signs differ least from those of the question.
-
-        Signs are taken from the middle of all vectors, since those of some models all point
-        in much the same direction.
-        """
+    def _mean(self, rows: NDArray[Any]) -> NDArray[float32]:
+        """The mean of all vectors, again where they have become twice as many."""
         import numpy as np
 
-        if self._signs is None or self._middle is None:
-            sample = rows[:: max(len(rows) // 2000, 1)]
-            self._middle = np.asarray(sample, np.float32).mean(axis=0)
+        if self._middle is None or len(rows) >= 2 * self._middle_rows:
+            sample = np.asarray(rows[:: max(len(rows) // MIDDLE_ROWS, 1)], np.float32)
+            share = len(rows) / (len(rows) + FEW_ROWS)
+            self._middle = np.sum(sample, axis=0) / max(len(sample), 1) * np.float32(share)
+            self._middle_rows, self._signs = len(rows), None
+        return self._middle
+
+    def _near_signs(
+        self, rows: NDArray[Any], wanted: NDArray[float32], middle: NDArray[float32]
+    ) -> NDArray[Any]:
+        """The slots whose signs, seen from the mean, differ least from those of the question."""
+        import numpy as np
+
+        if self._signs is None:
             self._signs = np.empty((0, -(-self.dims // 64)), np.uint64)
         if len(self._signs) < len(rows):
             new = [
-                _packed(np.asarray(rows[start : start + BLOCK_ROWS], np.float32) > self._middle)
+                _packed(np.asarray(rows[start : start + BLOCK_ROWS], np.float32) > middle)
                 for start in range(len(self._signs), len(rows), BLOCK_ROWS)
             ]
             self._signs = np.concatenate([self._signs, *new])
-        question = _packed((wanted > self._middle)[None, :])[0]
+        question = _packed((wanted > middle)[None, :])[0]
         differing = np.zeros(len(rows), np.uint16)
         for column in range(self._signs.shape[1]):
             differing += np.bitwise_count(self._signs[: len(rows), column] ^ question[column])
@@ -260,17 +277,27 @@ def _packed(signs: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, short)))).view(np.uint64)
 
 
-def _products(
-    rows: NDArray[Any], wanted: NDArray[float32], slots: NDArray[Any] | None
+def _cosines(
+    rows: NDArray[Any],
+    wanted: NDArray[float32],
+    middle: NDArray[float32],
+    slots: NDArray[Any] | None,
 ) -> NDArray[float32]:
+    """The cosines of vectors of length one and a question, all seen from the mean."""
     import numpy as np
 
+    question = wanted - middle
+    question /= max(float(np.linalg.norm(question)), MIN_LENGTH)
+    both = np.stack((question, middle), axis=1)
     count = len(rows) if slots is None else len(slots)
     scores = np.empty(count, np.float32)
     for start in range(0, count, BLOCK_ROWS):
         end = min(start + BLOCK_ROWS, count)
         block = rows[start:end] if slots is None else rows[slots[start:end]]
-        scores[start:end] = np.asarray(block, np.float32) @ wanted
+        along, shared = (np.asarray(block, np.float32) @ both).T
+        # |row - middle|, of a row of length one
+        lengths = np.sqrt(np.maximum(1 - 2 * shared + middle @ middle, MIN_LENGTH**2))
+        scores[start:end] = (along - middle @ question) / lengths
     return scores
 
 
