@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME, Host, Launch
@@ -338,7 +339,7 @@ def _add(host: Host, launch: Launch, file: Path | None, roots: list[str]) -> Non
             if written != file:
                 print(f"As it was: {written}")
     if tools:
-        text = f"It starts, and shows {len(tools)} tools: {', '.join(tools)}."
+        text = f"It starts, and shows {counted(len(tools), 'tool')}: {', '.join(tools)}."
         print(wrapped(text, indent="").rstrip(), file=stream)
     folders = [folder for folder in roots if "${" not in folder]
     where = ", ".join(folders) or "the project that is open (elsewhere: --workspace DIR)"
