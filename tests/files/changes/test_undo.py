@@ -165,6 +165,13 @@ async def test_a_step_that_is_undone_already_is_called_so(bench: Bench, root: Pa
         await bench.changes.undo(ctx, number=2)
 
 
+async def test_what_is_gone_since_is_a_conflict(bench: Bench, root: Path) -> None:
+    await bench.write("f", b"one")
+    (root / "f").unlink()
+    with pytest.raises(Conflict, match=r"Nothing was undone .step 1.: f does not exist"):
+        await bench.undo()
+
+
 async def test_only_steps_inside_the_workspace(bench: Bench, root: Path, tmp_path: Path) -> None:
     (tmp_path / "else").mkdir()
     elsewhere = Bench.on(tmp_path / "else")

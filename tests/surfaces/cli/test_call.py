@@ -267,3 +267,36 @@ def test_a_call_loads_no_other_tools(tmp_path: Path) -> None:
     assert "toolcrib.tools.files.read_file" in modules
     assert "toolcrib.tools.files.edit_file" not in modules
     assert not [name for name in modules if not name.startswith("toolcrib.tools.files")]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("join_words", "--words", "x"), "Write: toolcrib call join_words words=x"),
+        (("join_words", "--words=x", "--json"), "Write: toolcrib call join_words words=x --json"),
+        (("join_words", "words=x", "--loud"), "Write: toolcrib call join_words words=x loud=true"),
+        (("join_words", "ls", "-la"), "Write: toolcrib call join_words 'ls -la'"),
+        (("join_words", "two", "words", "times=2"), "call join_words 'two words' times=2"),
+        (("join_words", "-n", "5"), "toolcrib help join_words shows"),
+        (("no_such_tool", "--path", "x"), "toolcrib call --help shows"),
+    ],
+)
+def test_options_and_loose_words_name_the_line_that_works(
+    program: Program, words: tuple[str, ...], meant: str
+) -> None:
+    done = program("call", *words)
+    assert (done.code, done.out) == (2, "")
+    assert meant in done.err
+    if "Write: toolcrib " in done.err:
+        line = done.err.partition("Write: toolcrib ")[2].splitlines()[0]
+        assert program(*shlex.split(line)).code == 0
+
+
+def test_a_call_of_nothing_says_what_is_missing(program: Program) -> None:
+    done = program("call")
+    assert (done.code, done.out) == (2, "")
+    assert "TOOL is missing: the tool" in done.err
+    assert "For example: toolcrib call read_file notes.md" in done.err
+    assert "key=value" not in done.err.partition("For example")[0], "that may be left out"
+    assert "HOST is missing: lmstudio" in program("install").err
+    assert "shell is missing: bash, zsh, fish" in program("completion").err

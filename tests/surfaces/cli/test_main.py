@@ -46,7 +46,18 @@ def test_each_command_has_help_with_the_common_flags(program: Program, name: str
 
 
 def test_version(program: Program) -> None:
-    assert program("--version").out == f"toolcrib {toolcrib.__version__}\n"
+    for words in ("--version", "-V", "version"):
+        assert program(words).out == f"toolcrib {toolcrib.__version__}\n"
+
+
+def test_what_is_said_in_general_is_said_to_a_person(program: Program) -> None:
+    done = program("import", "bad.json")
+    assert done.code == 2
+    assert done.err.endswith("toolcrib import --help shows how it is called.\n")
+    for words in (("help", "zzzzzz"), ("call", "zzzzzz")):
+        done = program(*words)
+        assert done.code == 2
+        assert "`toolcrib tools all` lists every tool." in done.err
 
 
 def test_no_command_on_a_terminal_is_help(program: Program) -> None:

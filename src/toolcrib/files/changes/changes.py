@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx, Services, Session
-from toolcrib.core.errors import Conflict, NoResults, StorageFailure, ToolError
+from toolcrib.core.errors import Conflict, NoResults, NotFound, StorageFailure, ToolError
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
@@ -266,7 +266,7 @@ class Changes:
         back.log_position = latest
         try:
             return await self.apply(back, ctx), found
-        except Conflict as error:
+        except (Conflict, NotFound) as error:
             if number:
                 by = await self._log.read(partial(undo_log.undone_by, step=found[0]))
                 if by:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from toolcrib.core.errors import Conflict, Unavailable
+from toolcrib.core.errors import Conflict, NotFound, Unavailable
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes.preparation import singles
 from toolcrib.files.changes.step import MANY, Change, Step
@@ -485,7 +485,7 @@ def undone_already(number: int, by: int) -> Conflict:
     )
 
 
-def explain_conflict(error: Conflict, steps: Iterable[LoggedStep]) -> Conflict:
+def explain_conflict(error: Conflict | NotFound, steps: Iterable[LoggedStep]) -> Conflict:
     """A conflict of an undo, in its words."""
     numbers = ", ".join(str(step.id) for step in steps)
     return Conflict(
