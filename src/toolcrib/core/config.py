@@ -150,6 +150,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
     `reasons` in its details says of each setting why its value is none.
     """
     lines, hints, reasons = [], [], {}
+    given = "the flags (in Python: what Toolbox was given)"
     for item in error.errors():
         path = [str(part) for part in item["loc"]]
         key = ".".join(path)
@@ -167,7 +168,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             reasons[key] = item["msg"]
     return ConfigError(
         f"The configuration is wrong: {'; '.join(lines)}.",
-        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
+        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and {given}."]),
         reasons=reasons,
     )
 
@@ -369,7 +370,10 @@ class Config(Section):
         """
         file = Path(path).expanduser() if path else user_config_file()
         if path and not file.is_file():
-            raise ConfigError(f"The configuration file {file} does not exist.")
+            raise ConfigError(
+                f"The configuration file {file} does not exist.",
+                hint=f"Name another; without one it is {user_config_file()}, where that exists.",
+            )
         merged, problems = read_variables(os.environ)
         renamed: list[str] = []
         for layer in (

@@ -66,6 +66,20 @@ def test_no_command_on_a_terminal_is_help(program: Program) -> None:
     assert "commands:" in done.out
 
 
+def test_the_stdio_server_on_a_terminal_says_what_it_waits_for(program: Program) -> None:
+    done = program.on_terminal("mcp", type_after={"Ctrl-C leaves.": "\x03"})
+    assert "waits for a host" in done.out
+    assert "toolcrib install HOST" in done.out
+    assert done.code in (0, 130)
+
+
+def test_the_stdio_server_refuses_a_folder_that_is_none(program: Program) -> None:
+    done = program("mcp", "--workspace", "no/such")
+    assert (done.code, done.out) == (2, "")
+    assert "no/such is no folder, so nothing was begun." in done.err
+    assert "mkdir -p" in done.err
+
+
 def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> None:
     hello = (
         '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'

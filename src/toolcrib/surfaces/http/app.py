@@ -74,11 +74,18 @@ class _Server(uvicorn.Server):
 
 def run(toolbox: Toolbox) -> None:
     """Serve until a signal comes; open calls get a few seconds to end."""
-    run_app(toolbox, create_app(toolbox), toolbox.config.http.port, _described)
+    http = toolbox.config.http
+    if gate_rules(http).token:
+        token = f"A token is asked for, the one in {http.token_env}."
+    else:
+        token = f"No token is asked for: every program on this machine may call. {http.token_env} "
+        token += "sets one."
 
+    def describe(base: str) -> str:
+        where = f"MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
+        return f"toolcrib: {where}\n{token}"
 
-def _described(base: str) -> str:
-    return f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
+    run_app(toolbox, create_app(toolbox), http.port, describe)
 
 
 def run_app(toolbox: Toolbox, app: ASGIApp, port: int, describe: Callable[[str], str]) -> None:
