@@ -60,6 +60,11 @@ def test_a_page_is_read_by_one_call() -> None:
         ({"profile": "gti"}, "There is no profile, group or tool 'gti'", "Did you mean git?"),
         ({"config": 3}, "config is a dict of settings or the path", "Toolbox("),
         ({"config": {"web": {"serch": {}}}}, "unknown key web.serch", "Did you mean web.search?"),
+        (
+            {"config": {"web.search.limit": 5}},
+            "unknown key web.search.limit",
+            'nested: {"web": {"search": {"limit": ...}}}',
+        ),
         ({"config": "no.toml"}, "no.toml does not exist", "without one it is"),
         ({"extra": [len]}, "len is no tool", "@tool"),
         ({"tools": ["read_file"]}, "'read_file' is no tool", "profile='read_file"),

@@ -144,6 +144,11 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} cannot be read: {error}") from None
 
 
+def _nested(path: list[str]) -> str:
+    """A setting as a dict or a table in JSON has it."""
+    return "{" + f'"{path[0]}": ' + (_nested(path[1:]) if path[1:] else "...") + "}"
+
+
 def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
     """What is wrong with the merged layers, in words, with the likely right names.
 
@@ -158,6 +163,9 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             known = _keys_at(tree, path[:-1])
             near = nearest(path[-1], known, count=1, min_ratio=0.6)
             lines.append(f"unknown key {key}")
+            if "." in path[-1] and path[-1].partition(".")[0] in known:
+                hints.append(f"It is nested: {_nested(path[-1].split('.'))}.")
+                continue
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
                 if near

@@ -48,6 +48,13 @@ def test_all_arguments_as_json(program: Program, how: str) -> None:
     assert (done.code, done.out) == (0, "ü b ü b\n")
 
 
+def test_one_word_of_json_is_all_arguments_or_the_first(program: Program) -> None:
+    done = program("call", "join_words", '{"words": ["a", "b"], "times": 2}')
+    assert (done.code, done.out) == (0, "a b a b\n")
+    done = program("call", "join_words", '{"a": 1}')
+    assert (done.code, done.out) == (0, '{"a": 1}\n'), "that is no argument of it"
+
+
 def test_a_url_keeps_its_equals_signs() -> None:
     assert pairs(["url=https://e.org/?a=1&b:=2", "limit:=3"], "t") == {
         "url": "https://e.org/?a=1&b:=2",
@@ -299,4 +306,4 @@ def test_a_call_of_nothing_says_what_is_missing(program: Program) -> None:
     assert "For example: toolcrib call read_file notes.md" in done.err
     assert "key=value" not in done.err.partition("For example")[0], "that may be left out"
     assert "HOST is missing: lmstudio" in program("install").err
-    assert "shell is missing: bash, zsh, fish" in program("completion").err
+    assert "shell is missing: one of bash, zsh, fish" in program("completion").err

@@ -96,7 +96,19 @@ def _arguments(options: Namespace) -> dict[str, Any] | str:
         return str(options.json_args)
     if whole:
         return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if len(words) == 1 and _is_all(words[0], options.tool):
+        return words[0]
     return pairs(words, options.tool)
+
+
+def _is_all(word: str, tool: str) -> bool:
+    """Whether one word is a JSON object of arguments, and no text for the first of them."""
+    if not word.startswith("{"):
+        return False
+    with suppress(json.JSONDecodeError, RecursionError):
+        given = json.loads(word)
+        return bool(given) and set(given) <= set(_parameters(tool))
+    return False
 
 
 def pairs(words: list[str], tool: str) -> dict[str, Any]:

@@ -340,7 +340,8 @@ def _add_plugin(name: str, options: Namespace, flags: Flags) -> int:
 
 def _tell(host: Host, launch: Launch) -> None:
     """Where it belongs, beside what was printed, so that that can be piped."""
-    print(f"\n{host.title}. {host.where(launch)}", file=sys.stderr)
+    title = host.title[:1].upper() + host.title[1:]
+    print(f"\n{title}. {host.where(launch)}", file=sys.stderr)
     if host.link is not None:
         print(f"Or open: {host.link(launch)}", file=sys.stderr)
 

@@ -26,11 +26,9 @@ class UsageParser(ArgumentParser):
         if not wanted:
             super().error(message)
         first = wanted[0]
-        about = first.help or ", ".join(first.choices or ())
-        name = first.metavar or first.dest
-        self.refuse(
-            f"{name} is missing: {about}." if about else f"{name} is missing.", self._example
-        )
+        choices = f"one of {', '.join(first.choices)}" if first.choices else ""
+        about = f": {first.help or choices}" if first.help or choices else ""
+        self.refuse(f"{first.metavar or first.dest} is missing{about}.", self._example)
 
     def refuse(self, message: str, hint: str = "") -> NoReturn:
         """Say what is wrong and what to write, and end with 2."""
