@@ -46,4 +46,6 @@ async def main(folder: str, question: str, server: str, model: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
     asyncio.run(main(*sys.argv[1:5]))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
+import traceback
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +48,36 @@ def test_a_page_is_read_by_one_call() -> None:
     assert isinstance(found, toolcrib.Extraction)
     assert found.title == "Bridges"
     assert found.markdown == "# Bridges\n\nTwo are [closed](https://river.example/c)."
+
+
+@each_case(
+    ("given", "message", "hint"),
+    [
+        ({"workspace": ["a", "b"]}, "workspace is one folder", "roots"),
+        ({"workspace": 3}, "not int", "roots"),
+        ({"profile": ["git"]}, "profile is one text, not list", "default,git"),
+        ({"profile": None}, "not None", "default,git"),
+        ({"profile": "gti"}, "There is no profile, group or tool 'gti'", "Did you mean git?"),
+        ({"config": 3}, "config is a dict of settings or the path", "Toolbox("),
+        ({"config": {"web": {"serch": {}}}}, "unknown key web.serch", "Did you mean web.search?"),
+        (
+            {"config": {"web.search.limit": 5}},
+            "unknown key web.search.limit",
+            'nested: {"web": {"search": {"limit": ...}}}',
+        ),
+        ({"config": "no.toml"}, "no.toml does not exist", "without one it is"),
+        ({"extra": [len]}, "len is no tool", "@tool"),
+        ({"tools": ["read_file"]}, "'read_file' is no tool", "profile='read_file"),
+    ],
+)
+def test_a_mistake_in_making_one_says_what_to_write(
+    given: dict[str, Any], message: str, hint: str
+) -> None:
+    with pytest.raises(ToolError, match=re.escape(message)) as caught:
+        Toolbox(**given)
+    assert hint in caught.value.hint
+    printed = "".join(traceback.format_exception(caught.value))
+    assert hint in printed, "a person who reads the traceback sees it too"
 
 
 async def test_a_call_and_its_result(tmp_path: Path) -> None:

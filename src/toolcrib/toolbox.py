@@ -18,7 +18,7 @@ from toolcrib.core.catalogue import CataloguedTool, catalogued
 from toolcrib.core.compat import systems_of
 from toolcrib.core.config import Config
 from toolcrib.core.context import Call, Caller, Ctx, Invoke, Scope, Service, Services, fold
-from toolcrib.core.errors import ToolDisabled, ToolError
+from toolcrib.core.errors import BadInput, ToolDisabled, ToolError
 from toolcrib.core.live_settings import LiveSettings
 from toolcrib.core.named_tool import going_on
 from toolcrib.core.names import plain
@@ -74,7 +74,7 @@ class Toolbox:
 
     Raises:
         ConfigError: the configuration is wrong.
-        BadInput: the profile names nothing.
+        BadInput: the profile names nothing, or an argument is of another kind.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Toolbox:
         tools: Sequence[Tool] | None = None,
         extra: Sequence[Tool] = (),
     ) -> None:
+        _check_kinds(config, profile, workspace, (*(tools or ()), *extra))
         self.config = _config(config, workspace)
         self.profile = profile
         self._services = Services(self.config)
@@ -416,6 +417,43 @@ def available(config: Config, *, retry: bool = False) -> OwnTools:
     """
     own = own_tools(config, installed(), retry=retry)
     return OwnTools((*installed(), *own.tools), own.skipped)
+
+
+def _check_kinds(
+    config: object, profile: object, workspace: object, tools: Sequence[object]
+) -> None:
+    """Refuse arguments of another kind in words, where Python would fail somewhere inside.
+
+    Raises:
+        BadInput: naming the argument.
+    """
+    if config is not None and not isinstance(config, Config | Mapping | Path | str):
+        raise BadInput(
+            f"config is a dict of settings or the path of a TOML file, not {_kind(config)}.",
+            hint='For example Toolbox({"web": {"search": {"limit": 5}}}).',
+        )
+    if not isinstance(profile, str):
+        raise BadInput(
+            f"profile is one text, not {_kind(profile)}.",
+            hint='Several by commas: Toolbox(profile="default,git"); "all" is every tool.',
+        )
+    if workspace is not None and not isinstance(workspace, Path | str):
+        raise BadInput(
+            f"workspace is one folder, a text or a Path, not {_kind(workspace)}.",
+            hint='Several folders are a setting: Toolbox({"workspace": {"roots": ["a", "b"]}}).',
+        )
+    for each in tools:
+        if not isinstance(each, Tool):
+            name = getattr(each, "__name__", None) or repr(each)[:80]
+            raise BadInput(
+                f"{name} is no tool, but of the type {_kind(each)}.",
+                hint="Declare a function with @tool, from toolcrib import tool; tools that come "
+                "with toolcrib are chosen by profile='read_file,git'.",
+            )
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else type(value).__name__
 
 
 def _config(

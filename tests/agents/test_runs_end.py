@@ -55,7 +55,7 @@ async def test_an_answer(root: Path) -> None:
     assert (result.data["steps"], result.data["tool_calls"]) == (2, 1)
     assert result.data["tokens"] == 30
     assert result.text.startswith("It is plum.")
-    assert "2 steps, 1 tool calls, 30 tokens" in result.text
+    assert "2 steps, 1 tool call, 30 tokens" in result.text
 
 
 STALLS: dict[str, Script] = {

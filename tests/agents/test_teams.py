@@ -120,7 +120,7 @@ async def test_code_is_saved_only_where_that_is_wished_for(root: Path) -> None:
         assert "print('hi')" in result.data["answer"]
         result = await delegated(server, root, {"auto_save": True})
         assert (root / "src" / "hello.py").read_text() == "print('hi')\n"
-        assert "[saved: src/hello.py, 1 lines]" in result.data["answer"]
+        assert "[saved: src/hello.py, 1 line]" in result.data["answer"]
         assert "print(" not in result.data["answer"]
         assert result.data["files_modified"] == [str(root / "src" / "hello.py")]
         assert "GENERATED_FILES" in result.text

@@ -33,6 +33,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import NONE, Right, Tool
 from toolcrib.execution.jobs import Jobs
 from toolcrib.files.changes.changes import Changes
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import ModelClient
@@ -91,8 +92,8 @@ async def save_blocks(
         if result.error is not None:
             failed.append(f"{block.path}: {result.error.message}")
         else:
-            lines = block.content.count("\n")
-            saved.setdefault((block.start, block.end), []).append(f"{block.path}, {lines} lines")
+            lines = counted(block.content.count("\n"), "line")
+            saved.setdefault((block.start, block.end), []).append(f"{block.path}, {lines}")
     if not keep_code:
         for (start, end), files in sorted(saved.items(), reverse=True):
             answer = f"{answer[:start]}[saved: {'; '.join(files)}]{answer[end:]}"

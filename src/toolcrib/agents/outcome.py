@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from toolcrib.core.result import ErrorInfo, Result
+from toolcrib.files.content.display import counted
 
 
 class Status(StrEnum):
@@ -132,8 +133,9 @@ class Outcome:
         """The outcome as a model reads it: the answer, then the facts in a line."""
         because = "" if self.reason in ("", self.status) else f" ({self.reason})"
         facts = (
-            f"[agent {self.trace_id}: {self.status}{because}; {self.steps} steps, "
-            f"{self.tool_calls} tool calls, {self.tokens:,} tokens, {self.seconds:.0f} s]"
+            f"[agent {self.trace_id}: {self.status}{because}; {counted(self.steps, 'step')}, "
+            f"{counted(self.tool_calls, 'tool call')}, {counted(self.tokens, 'token')}, "
+            f"{self.seconds:.0f} s]"
         )
         parts = [self.answer.strip(), self.found]
         if self.handoff:

@@ -144,12 +144,18 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} cannot be read: {error}") from None
 
 
+def _nested(path: list[str]) -> str:
+    """A setting as a dict or a table in JSON has it."""
+    return "{" + f'"{path[0]}": ' + (_nested(path[1:]) if path[1:] else "...") + "}"
+
+
 def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
     """What is wrong with the merged layers, in words, with the likely right names.
 
     `reasons` in its details says of each setting why its value is none.
     """
     lines, hints, reasons = [], [], {}
+    given = "the flags (in Python: what Toolbox was given)"
     for item in error.errors():
         path = [str(part) for part in item["loc"]]
         key = ".".join(path)
@@ -157,6 +163,9 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             known = _keys_at(tree, path[:-1])
             near = nearest(path[-1], known, count=1, min_ratio=0.6)
             lines.append(f"unknown key {key}")
+            if "." in path[-1] and path[-1].partition(".")[0] in known:
+                hints.append(f"It is nested: {_nested(path[-1].split('.'))}.")
+                continue
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
                 if near
@@ -167,7 +176,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             reasons[key] = item["msg"]
     return ConfigError(
         f"The configuration is wrong: {'; '.join(lines)}.",
-        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
+        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and {given}."]),
         reasons=reasons,
     )
 
@@ -369,7 +378,10 @@ class Config(Section):
         """
         file = Path(path).expanduser() if path else user_config_file()
         if path and not file.is_file():
-            raise ConfigError(f"The configuration file {file} does not exist.")
+            raise ConfigError(
+                f"The configuration file {file} does not exist.",
+                hint=f"Name another; without one it is {user_config_file()}, where that exists.",
+            )
         merged, problems = read_variables(os.environ)
         renamed: list[str] = []
         for layer in (

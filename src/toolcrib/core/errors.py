@@ -60,6 +60,8 @@ class ToolError(Exception):
         self.hint = hint or self.default_hint
         self.stable_code = code or self.code
         self.details = details
+        if self.hint:  # so that a traceback of a program shows it too
+            self.add_note(self.hint)
 
 
 class BadInput(ToolError):

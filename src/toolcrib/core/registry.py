@@ -16,6 +16,7 @@ from toolcrib.core.switch_settings import GROUP, PARTS
 from toolcrib.core.tool import OWN_GROUP, Tool
 
 GROUP_ORDER = ("web", "files", "jobs", "meta")
+SEARCH_HINT = "search_tools finds a tool by what it does."
 
 
 def discover(package: ModuleType) -> Iterator[Tool]:
@@ -141,7 +142,7 @@ class Registry:
             return UnknownTool(f"toolcrib has no {what} yet.", hint=naming.instead)
         near = ", ".join(_nearest(name, known))
         searchable = any(tool.name == "search_tools" for tool in known)
-        more = " search_tools finds a tool by what it does." if searchable else ""
+        more = f" {SEARCH_HINT}" if searchable else ""
         hint = f"Nearest: {near}." if near else "None is called anything like it."
         return UnknownTool(f"There is no tool '{str(name)[:80]}'.", hint=f"{hint}{more}")
 

@@ -28,6 +28,7 @@ from toolcrib.documents.file_entries import (
     read_entry,
 )
 from toolcrib.execution.jobs import JobHandle, Jobs
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace
 from toolcrib.files.watches import watch_changes
 from toolcrib.retrieval.chunks import ChunkSize
@@ -408,7 +409,7 @@ def _is_unread(key: str, listing: FileListing) -> bool:
 
 def report_lines(report: SyncReport) -> list[str]:
     """What was done, for a reader."""
-    parts = [f"{report.files:,} files", f"{report.read:,} read now"]
+    parts = [counted(report.files, "file"), f"{report.read:,} read now"]
     parts += [f"{report.removed:,} that are gone removed"] if report.removed else []
     parts += [f"{len(report.failed):,} could not be read"] if report.failed else []
     return [", ".join(parts) + ".", *report.notes]

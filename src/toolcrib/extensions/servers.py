@@ -22,6 +22,7 @@ from toolcrib.extensions.connection import ServerConnection
 from toolcrib.extensions.definitions import DefinitionChanges, ServerFacts
 from toolcrib.extensions.own_tools import Skipped
 from toolcrib.extensions.schemas import one_line
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import chosen_roots
 from toolcrib.state.redaction import names_secret
 
@@ -263,7 +264,9 @@ class ForeignServers:
             return
         if not was_met:
             count = len(facts.accepted)
-            self.warnings.append(f"The MCP server {name} is new here, with {count} tools.")
+            self.warnings.append(
+                f"The MCP server {name} is new here, with {counted(count, 'tool')}."
+            )
         elif changes:
             text = f"The MCP server {name} has changed its tools ({one_line(changes, 300)})."
             held = (

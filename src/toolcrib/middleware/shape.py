@@ -12,6 +12,7 @@ from toolcrib.core.context import Call, Proceed, room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET
+from toolcrib.files.content.display import counted
 from toolcrib.middleware.known_links import remember_links
 from toolcrib.state.results import Results
 from toolcrib.text.cleaner import clean
@@ -25,7 +26,7 @@ END_LINES = 5
 MAX_ERROR_LINES = 10
 MAX_LINE_CHARS = 400
 ERROR_LINE = re.compile(r"error|exception|fail|fatal|panic|denied|not found", re.IGNORECASE)
-HIDDEN = "[{count:,} lines hidden]"
+HIDDEN = "[{count} hidden]"
 LONG = 50_000
 """Characters from which on a text is not worked on in the event loop."""
 
@@ -88,7 +89,7 @@ def ends_and_errors(text: str) -> str:
     last, parts = 0, []
     for at in sorted({at for at in ends if 0 <= at < len(lines)} | {*errors[:MAX_ERROR_LINES]}):
         if at > last:
-            parts.append(HIDDEN.format(count=at - last))
+            parts.append(HIDDEN.format(count=counted(at - last, "line")))
         line = lines[at]
         more = len(line) - MAX_LINE_CHARS
         parts.append(line if more <= 0 else f"{line[:MAX_LINE_CHARS]}[{more:,} more characters]")

@@ -152,6 +152,26 @@ async def test_moves(bench: Bench, root: Path) -> None:
     assert picture(root) == before
 
 
+async def test_a_step_that_is_undone_already_is_called_so(bench: Bench, root: Path) -> None:
+    await bench.write("f", b"one")
+    await bench.write("f", b"two")
+    ctx = bench.ctx()
+    await bench.changes.undo(ctx, number=2)
+    with pytest.raises(Conflict, match="Step 2 is undone already, by step 3; nothing was changed"):
+        await bench.changes.undo(ctx, number=2)
+    await bench.changes.undo(ctx, number=3)
+    (root / "f").write_bytes(b"by hand")
+    with pytest.raises(Conflict, match="f has changed"):  # it was made again, so that is the cause
+        await bench.changes.undo(ctx, number=2)
+
+
+async def test_what_is_gone_since_is_a_conflict(bench: Bench, root: Path) -> None:
+    await bench.write("f", b"one")
+    (root / "f").unlink()
+    with pytest.raises(Conflict, match=r"Nothing was undone .step 1.: f does not exist"):
+        await bench.undo()
+
+
 async def test_only_steps_inside_the_workspace(bench: Bench, root: Path, tmp_path: Path) -> None:
     (tmp_path / "else").mkdir()
     elsewhere = Bench.on(tmp_path / "else")

@@ -48,6 +48,13 @@ def test_all_arguments_as_json(program: Program, how: str) -> None:
     assert (done.code, done.out) == (0, "ü b ü b\n")
 
 
+def test_one_word_of_json_is_all_arguments_or_the_first(program: Program) -> None:
+    done = program("call", "join_words", '{"words": ["a", "b"], "times": 2}')
+    assert (done.code, done.out) == (0, "a b a b\n")
+    done = program("call", "join_words", '{"a": 1}')
+    assert (done.code, done.out) == (0, '{"a": 1}\n'), "that is no argument of it"
+
+
 def test_a_url_keeps_its_equals_signs() -> None:
     assert pairs(["url=https://e.org/?a=1&b:=2", "limit:=3"], "t") == {
         "url": "https://e.org/?a=1&b:=2",
@@ -267,3 +274,36 @@ def test_a_call_loads_no_other_tools(tmp_path: Path) -> None:
     assert "toolcrib.tools.files.read_file" in modules
     assert "toolcrib.tools.files.edit_file" not in modules
     assert not [name for name in modules if not name.startswith("toolcrib.tools.files")]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("join_words", "--words", "x"), "Write: toolcrib call join_words words=x"),
+        (("join_words", "--words=x", "--json"), "Write: toolcrib call join_words words=x --json"),
+        (("join_words", "words=x", "--loud"), "Write: toolcrib call join_words words=x loud=true"),
+        (("join_words", "ls", "-la"), "Write: toolcrib call join_words 'ls -la'"),
+        (("join_words", "two", "words", "times=2"), "call join_words 'two words' times=2"),
+        (("join_words", "-n", "5"), "toolcrib help join_words shows"),
+        (("no_such_tool", "--path", "x"), "toolcrib call --help shows"),
+    ],
+)
+def test_options_and_loose_words_name_the_line_that_works(
+    program: Program, words: tuple[str, ...], meant: str
+) -> None:
+    done = program("call", *words)
+    assert (done.code, done.out) == (2, "")
+    assert meant in done.err
+    if "Write: toolcrib " in done.err:
+        line = done.err.partition("Write: toolcrib ")[2].splitlines()[0]
+        assert program(*shlex.split(line)).code == 0
+
+
+def test_a_call_of_nothing_says_what_is_missing(program: Program) -> None:
+    done = program("call")
+    assert (done.code, done.out) == (2, "")
+    assert "TOOL is missing: the tool" in done.err
+    assert "For example: toolcrib call read_file notes.md" in done.err
+    assert "key=value" not in done.err.partition("For example")[0], "that may be left out"
+    assert "HOST is missing: lmstudio" in program("install").err
+    assert "shell is missing: one of bash, zsh, fish" in program("completion").err

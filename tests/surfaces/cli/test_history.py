@@ -65,8 +65,23 @@ def test_an_unknown_or_ambiguous_id(program: Program) -> None:
     assert "Several calls start with" in done.err
 
 
+def test_a_tool_without_calls_and_a_tool_that_is_none(program: Program) -> None:
+    assert program("history", "--tool", "join_words").out == "No calls of join_words yet.\n"
+    assert program("history", "--outcome", "busy").out == "No calls with the outcome busy yet.\n"
+    done = program("history", "--tool", "no_such")
+    assert (done.code, done.out) == (2, "")
+    assert "There is no tool 'no_such'. No call has that name." in done.err
+    assert "toolcrib tools all" in done.err
+    program("call", "no_such")
+    assert "no_such" in program("history", "--tool", "no_such").out, "calls of it are there"
+    program("call", "list_directory", "path=.")
+    assert "list_directory" in program("history", "--tool", "ls").out, "an alias"
+
+
 def test_a_limit_must_make_sense(program: Program) -> None:
-    assert program("history", "--limit", "0").code == 2
+    done = program("history", "--limit", "0")
+    assert done.code == 2
+    assert "send the call again" not in done.err
     assert program("history", "--limit", "x").code == 2
 
 

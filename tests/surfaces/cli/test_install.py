@@ -353,6 +353,25 @@ def test_what_would_not_work_is_not_written(
     assert not file.exists()
 
 
+@pytest.mark.parametrize("how", [(), ("--print",)])
+def test_a_folder_that_holds_too_much_is_not_written(
+    program: Program, file: Path, how: tuple[str, ...]
+) -> None:
+    home = program.env["HOME"]
+    for folder, why in (
+        ("/", "it holds the whole machine"),
+        (home, "it is the home folder"),
+        (str(Path(home).parent), "it holds the home folder"),
+    ):
+        done = program("install", "cursor", "--file", str(file), "--workspace", folder, *how)
+        assert (done.code, done.out) == (2, "")
+        assert f"{folder} is not written into the entry: {why}." in done.err
+        assert "--workspace ~/toolcrib" in done.err
+    assert not file.exists()
+    assert program("config", "set", "workspace.roots", home).code == 0
+    assert program("install", "cursor", "--file", str(file)).code == 0, "the person has set it"
+
+
 def test_an_entry_that_does_not_start_is_not_written(program: Program, file: Path) -> None:
     words = ("install", "lmstudio", "--file", str(file), "--workspace", ".")
     done = program(*words, env={"HOME": str(file.parent / "gone")})

@@ -46,13 +46,38 @@ def test_each_command_has_help_with_the_common_flags(program: Program, name: str
 
 
 def test_version(program: Program) -> None:
-    assert program("--version").out == f"toolcrib {toolcrib.__version__}\n"
+    for words in ("--version", "-V", "version"):
+        assert program(words).out == f"toolcrib {toolcrib.__version__}\n"
+
+
+def test_what_is_said_in_general_is_said_to_a_person(program: Program) -> None:
+    done = program("import", "bad.json")
+    assert done.code == 2
+    assert done.err.endswith("toolcrib import --help shows how it is called.\n")
+    for words in (("help", "zzzzzz"), ("call", "zzzzzz")):
+        done = program(*words)
+        assert done.code == 2
+        assert "`toolcrib tools all` lists every tool." in done.err
 
 
 def test_no_command_on_a_terminal_is_help(program: Program) -> None:
     done = program.on_terminal()
     assert done.code == 0
     assert "commands:" in done.out
+
+
+def test_the_stdio_server_on_a_terminal_says_what_it_waits_for(program: Program) -> None:
+    done = program.on_terminal("mcp", type_after={"Ctrl-C leaves.": "\x03"})
+    assert "waits for a host" in done.out
+    assert "toolcrib install HOST" in done.out
+    assert done.code in (0, 130)
+
+
+def test_the_stdio_server_refuses_a_folder_that_is_none(program: Program) -> None:
+    done = program("mcp", "--workspace", "no/such")
+    assert (done.code, done.out) == (2, "")
+    assert "no/such is no folder, so nothing was begun." in done.err
+    assert "mkdir -p" in done.err
 
 
 def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> None:

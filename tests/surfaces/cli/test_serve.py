@@ -44,7 +44,25 @@ async def test_flags_say_where_and_which_tools(program: Program) -> None:
     out, err = process.communicate(timeout=20)
     assert out == ""
     assert f"http://127.0.0.1:{port}/mcp" in err
+    assert "No token is asked for" in err
+    assert "TOOLCRIB_TOKEN sets one." in err
     assert process.returncode in (0, 130)
+
+
+async def test_it_says_at_the_start_that_a_token_is_asked_for(program: Program) -> None:
+    process = Program(program.folder, {**program.env, "TOOLCRIB_TOKEN": "x" * 32}).start(
+        "serve", "--port", "0"
+    )
+    assert process.stderr
+    displayed = ""
+    while "token" not in displayed:
+        line = process.stderr.readline()
+        assert line, displayed
+        displayed += line
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert displayed.endswith("A token is asked for, the one in TOOLCRIB_TOKEN.\n")
+    assert "xxx" not in displayed
 
 
 def test_off_loopback_needs_a_token(program: Program) -> None:

@@ -29,6 +29,17 @@ def test_the_list_names_group_rights_and_description(program: Program) -> None:
     assert any(line.startswith("Profile samples: ") for line in lines)
 
 
+def test_a_group_or_a_tool_can_be_named(program: Program) -> None:
+    by_name = program("tools", "samples")
+    assert by_name.out == program("tools", "--profile", "samples").out
+    both = program("tools", "samples", "git_log").out
+    assert "  send_note" in both
+    assert "  git_log" in both
+    done = program("tools", "gti")
+    assert done.code == 2
+    assert "no profile, group or tool 'gti'" in done.err
+
+
 def test_the_list_follows_the_configured_profile(program: Program) -> None:
     done = program("tools", env={"TOOLCRIB_PROFILE": "samples"})
     assert "Profile samples:" in done.out

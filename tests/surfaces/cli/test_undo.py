@@ -35,6 +35,25 @@ def test_the_last_change_is_taken_back_from_anywhere(program: Program) -> None:
     assert (other.folder / "a.txt").read_text() == "other"
 
 
+def test_what_cannot_be_taken_back_is_said_to_a_person(program: Program) -> None:
+    program("call", "write_file", "path=a.txt", "content=one")
+    done = program("undo", "5")
+    assert (done.code, done.out) == (1, "")
+    assert "Only 1 step can be taken back here, not 5." in done.err
+    assert "`toolcrib undo 1` takes back all" in done.err
+    assert (program.folder / "a.txt").exists()
+    assert "There is no step 77 here" in program("undo", "--id", "77").out
+    done = program("undo", "0")
+    assert done.code == 2
+    assert "STEPS must be at least 1" in done.err
+    assert program("undo", "--id", "1").code == 0
+    done = program("undo", "--id", "1")
+    assert done.code == 1
+    assert "Step 1 is undone already, by step 2" in done.err
+    assert "toolcrib undo --list" in done.err
+    assert "list_changes" not in done.err
+
+
 def test_what_was_changed_since_is_not_lost(program: Program) -> None:
     program("call", "write_file", "path=a.txt", "content=one")
     (program.folder / "a.txt").write_text("by hand")

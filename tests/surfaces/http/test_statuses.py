@@ -86,6 +86,25 @@ async def test_the_status_is_that_of_the_kind_and_the_body_is_the_same() -> None
         assert refused.json().keys() == worked.keys()
 
 
+async def test_a_path_that_is_none_or_takes_another_method_has_the_same_body() -> None:
+    async with asking({}) as client:
+        worked = (await client.post("/tools/echo", json={"text": "x"})).json()
+        wrong = [
+            await client.get("/tools/echo"),
+            await client.post("/openapi.json"),
+            await client.delete("/health"),
+        ]
+        for answer in wrong:
+            assert (answer.status_code, answer.json().keys()) == (405, worked.keys())
+            assert answer.json()["error"]["code"] == "bad_input"
+        assert wrong[0].headers["allow"] == "POST"
+        assert wrong[0].json()["error"]["hint"].startswith("Send POST;")
+        assert wrong[1].json()["error"]["hint"].startswith("Send GET;")
+        nothing = await client.get("/no/such/path")
+        assert (nothing.status_code, nothing.json().keys()) == (404, worked.keys())
+        assert nothing.json()["error"]["code"] == "not_found"
+
+
 async def test_a_full_queue_says_when_to_come_again(tmp_path: Path) -> None:
     notes = [tmp_path / "first", tmp_path / "second"]
     async with asking({"limits": {"concurrency": 1, "waiting": 1}}) as client:

@@ -98,6 +98,10 @@ async def test_past_the_end(box: Toolbox, ws: Path) -> None:
     result = await read(box, "a.txt", start=3)
     assert result.error is not None
     assert (result.error.code, result.error.message) == ("bad_input", "a.txt has 2 lines.")
+    (ws / "a.txt").write_text("1\n")
+    result = await read(box, "a.txt", start=3)
+    assert result.error is not None
+    assert result.error.message == "a.txt has 1 line."
 
 
 @pytest.mark.parametrize(

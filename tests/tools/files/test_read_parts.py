@@ -193,6 +193,14 @@ async def test_when_none_of_several_can_be_read(box: Toolbox) -> None:
     assert result.error is not None
     assert result.error.code == "not_found"
     assert "path_denied" in result.text
+    answer = result.render()
+    assert answer.count("nope.txt does not exist") == 1
+    assert answer.endswith(
+        "Error (not_found): None of the 2 files could be read.\n"
+        "Mend each path by the reason given with it."
+    )
+    alone = await box.call("read_file", {"paths": ["../out"]})
+    assert alone.render().count("../out") == 1
 
 
 async def test_several_files_are_remembered_as_read(box: Toolbox, ws: Path) -> None:

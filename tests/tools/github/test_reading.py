@@ -60,7 +60,7 @@ async def test_what_there_is(hub: GitHub, ws: Path) -> None:
                      "1 of 2 passed", "can be merged"):  # fmt: skip
             assert part in text, (part, text)
         text = await do(box, "gh_view_pr_diff", number=pull["number"])
-        assert "1 files, +1 -1" in text and "-one" in text
+        assert "1 file, +1 -1" in text and "-one" in text
         assert "print(1)" in await do(box, "github_read", kind="file", path="src/a.py")
         assert "a.py" in await do(box, "github_read", kind="file", path="src")
         assert "src/a.py" in await do(box, "github_read", kind="tree")

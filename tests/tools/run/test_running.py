@@ -44,6 +44,31 @@ async def fine(box: Toolbox, name: str, /, **arguments: Any) -> Result:
     return result
 
 
+async def test_files_that_go_with_the_run_are_named(box: Toolbox, folder: Path) -> None:
+    code = (
+        "import os, pathlib, tempfile\n"
+        "home, there = pathlib.Path.home(), pathlib.Path(tempfile.gettempdir())\n"
+        "for name in ('report.md', '.cache', 'b\\x1bd'):\n"
+        "    (home / name).write_text('x')\n"
+        "(home / 'out').mkdir()\n"
+        "for name in ('table.csv', 'tmp8f2'):\n"
+        "    (there / name).write_text('x')\n"
+        "(there / 'folder').mkdir()\n"
+        "os.symlink('/etc/passwd', home / 'link')\n"
+        "open('inside.txt', 'w').write('x')\n"
+    )
+    result = await fine(box, "run_python", code=code)
+    assert "inside.txt created" in result.text
+    names = ["~/b\x1bd", "~/out/", "~/report.md"]
+    assert result.data["lost"][:3] == names
+    assert [name.rpartition("/")[2] for name in result.data["lost"][3:]] == ["table.csv"]
+    line = "[gone with the run, as only files of the workspace last: "
+    assert f"{line}~/b\\x1bd, ~/out/, ~/report.md and 1 more]" in result.text
+    quiet = await fine(box, "run_python", code="open('inside.txt', 'w').write('y')")
+    assert quiet.data["lost"] == []
+    assert "gone with the run" not in quiet.text
+
+
 @pytest.mark.rows("C073", "E31")
 async def test_python_shows_output_value_and_changes(
     box: Toolbox, folder: Path, level: str

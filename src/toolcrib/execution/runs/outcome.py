@@ -248,6 +248,7 @@ class RunResult:
         stopped: "" or why the boundary ended it: "memory", "disk", "output", ….
         level: the boundary that held: "strong", "kernel" or "none".
         network: what it could reach.
+        lost: files that it made outside of the workspace, which are gone with it.
     """
 
     exit_code: int
@@ -259,3 +260,4 @@ class RunResult:
     level: str
     outcome: RunOutcome
     network: NetworkAccess = field(default_factory=NetworkAccess)
+    lost: tuple[str, ...] = ()

@@ -220,6 +220,7 @@ class Runs:
         wanted: tuple[Commit, Commit] = (commit or "auto", self._config.run.commit)
         strictest = max(wanted, key=COMMITS.index)
         strategy = await self._strategy(tool, strictest)
+        options["look_for_lost"] = True
         async with strategy:
             views = await strategy.prepare(ctx)
             ports = None
@@ -488,4 +489,5 @@ def _ran(done: Collected, confined: Confined, outcome: RunOutcome) -> RunResult:
         stopped=confined.stopped,
         level=confined.level,
         outcome=outcome,
+        lost=confined.lost,
     )

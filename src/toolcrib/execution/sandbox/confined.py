@@ -38,6 +38,8 @@ class Confined:
         notes: what could not be done for it, one line for each.
         stopped: what it was ended for; "" for anything else.
         is_over: whether all of it was ended.
+        at_end: awaited then.
+        lost: files that it made and that are gone with it, where `look_for_lost` was given.
     """
 
     def __init__(
@@ -48,7 +50,6 @@ class Confined:
         terminal: int = -1,
         lifeline: int = -1,
         output_bytes: int = 0,
-        at_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.pid: int = process.pid
         self.level: Level = level
@@ -59,7 +60,8 @@ class Confined:
         self._lifeline = lifeline
         self._output_bytes = output_bytes
         self._written = 0
-        self._at_end = at_end
+        self.at_end: Callable[[], Awaitable[None]] | None = None
+        self.lost: tuple[str, ...] = ()
         self._reader: asyncio.StreamReader | None = None
         self._transports: list[asyncio.BaseTransport] = []
         self._ending: asyncio.Task[None] | None = None
@@ -200,8 +202,8 @@ class Confined:
         finally:
             self.is_over = True
             self.close_lifeline()
-            if self._at_end is not None:
-                await self._at_end()
+            if self.at_end is not None:
+                await self.at_end()
 
     async def _namespace_ended(self) -> bool:
         """End all in the namespace and see all gone, which takes no look at every process."""

@@ -32,6 +32,7 @@ from toolcrib.execution.sandbox.layout import (
 from toolcrib.execution.sandbox.network import RunNetwork
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
+from toolcrib.execution.sandbox.temporary_folders import TemporaryFolders
 from toolcrib.execution.sandbox.terms import (
     Level,
     Limits,
@@ -253,6 +254,7 @@ class RunRequest:
         masks: what is masked in place of the protected names, for programs that the user trusts
             with these.
         on_namespace: see `OnNamespace`.
+        look_for_lost: find out which files it made that go with it; see `Confined.lost`.
     """
 
     argv: Sequence[str]
@@ -268,6 +270,7 @@ class RunRequest:
     limits: Limits = field(default_factory=Limits)
     masks: Sequence[Mask] | None = None
     on_namespace: OnNamespace | None = None
+    look_for_lost: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -283,6 +286,7 @@ class RunOptions(TypedDict, total=False):
     limits: Limits
     masks: Sequence[Mask] | None
     on_namespace: OnNamespace | None
+    look_for_lost: bool
 
 
 @dataclass(slots=True)
@@ -295,9 +299,11 @@ class PreparedRun:
     scratch: Scratch | None = None
     gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
+    temporary: TemporaryFolders = field(default_factory=TemporaryFolders)
 
     def clean(self) -> None:
         """Remove what was made for it; a second time does nothing."""
+        self.temporary.close()
         if self.scratch is not None:
             self.scratch.remove()
             self.scratch = None

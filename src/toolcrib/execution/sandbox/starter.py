@@ -121,6 +121,8 @@ class Starter:
     async def launch(self, request: RunRequest, prepared: PreparedRun, report: Report) -> Confined:
         """Start what was prepared and wait until it is confined."""
         plan = prepared.plan
+        if request.look_for_lost and prepared.scratch is not None:
+            prepared.temporary.open_folder(prepared.scratch.path)
         lifeline = terminal = slave = -1
         with ExitStack() as theirs, ExitStack() as ours:
             status, plan.status = os.pipe()
@@ -149,8 +151,8 @@ class Starter:
             terminal=terminal,
             lifeline=lifeline,
             output_bytes=request.limits.output_bytes,
-            at_end=lambda: self._finish(prepared),
         )
+        confined.at_end = lambda: self._finish(prepared, confined)
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
@@ -188,6 +190,8 @@ class Starter:
             if request.on_namespace is not None:
                 await request.on_namespace(first.pidfd)
             self._watch(confined, request, prepared)
+            if request.look_for_lost:
+                await prepared.temporary.open_inside(pid)
             await let_go(pid, prepared.plan, gate)
         except BoundaryFailed as failed:
             raise start_error(b"", str(failed) or await last_words(confined)) from None
@@ -254,9 +258,10 @@ class Starter:
                 os.write(plan.status, STARTED)
             return popen
 
-    async def _finish(self, prepared: PreparedRun) -> None:
+    async def _finish(self, prepared: PreparedRun, confined: Confined) -> None:
         if prepared.network is not None:
             prepared.network.close()
+        confined.lost += await asyncio.to_thread(prepared.temporary.close)
         await asyncio.to_thread(prepared.clean)  # it may hold very much
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx, Services, Session
-from toolcrib.core.errors import Conflict, NoResults, StorageFailure, ToolError
+from toolcrib.core.errors import Conflict, NoResults, NotFound, StorageFailure, ToolError
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
@@ -24,6 +24,7 @@ from toolcrib.files.changes.step import MANY, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
@@ -256,7 +257,7 @@ class Changes:
                     hint="Say so; changes made by other programs are not in the log.",
                 )
             raise NoResults(
-                f"There are {len(found)} steps{where} that can be undone, not {count}.",
+                f"Only {counted(len(found), 'step')}{where} can be undone, not {count}.",
                 hint="list_changes shows them.",
             )
         only = path.settled() if path is not None and path.parts else None
@@ -265,7 +266,11 @@ class Changes:
         back.log_position = latest
         try:
             return await self.apply(back, ctx), found
-        except Conflict as error:
+        except (Conflict, NotFound) as error:
+            if number:
+                by = await self._log.read(partial(undo_log.undone_by, step=found[0]))
+                if by:
+                    raise undo_log.undone_already(number, by) from None
             raise explain_conflict(error, found) from None
 
     async def numbered(self, number: int) -> LoggedStep:

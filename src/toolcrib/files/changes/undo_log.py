@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from toolcrib.core.errors import Conflict, Unavailable
+from toolcrib.core.errors import Conflict, NotFound, Unavailable
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes.preparation import singles
 from toolcrib.files.changes.step import MANY, Change, Step
@@ -282,6 +282,19 @@ def takes_back(connection: sqlite3.Connection, step: LoggedStep) -> bool:
     return turns % 2 == 1
 
 
+def undone_by(connection: sqlite3.Connection, step: LoggedStep) -> int:
+    """The step that took back all of this one and stands itself; 0 where none did."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND id > ? AND EXISTS "  # noqa: S608
+        "(SELECT 1 FROM json_each(undoes) WHERE value = ?) ORDER BY id DESC",
+        (step.id, step.id),
+    )
+    for later in map(LoggedStep.of_row, rows.fetchall()):
+        if set(later.paths).issuperset(step.paths):
+            return 0 if undone_by(connection, later) else later.id
+    return 0
+
+
 class StandingSteps:
     """Tells the steps whose changes still hold, of steps in the order of the newest first.
 
@@ -464,7 +477,15 @@ def _unwritten(change: Change, after: EntryState, blobs: Blobs) -> Change:
     return back
 
 
-def explain_conflict(error: Conflict, steps: Iterable[LoggedStep]) -> Conflict:
+def undone_already(number: int, by: int) -> Conflict:
+    """What to say of a step that is taken back a second time."""
+    return Conflict(
+        f"Step {number} is undone already, by step {by}; nothing was changed.",
+        hint=f"id={by} makes it again. Other steps: list_changes.",
+    )
+
+
+def explain_conflict(error: Conflict | NotFound, steps: Iterable[LoggedStep]) -> Conflict:
     """A conflict of an undo, in its words."""
     numbers = ", ".join(str(step.id) for step in steps)
     return Conflict(

@@ -19,9 +19,9 @@ def size_of(count: int) -> str:
     return counted(count, "byte") if not unit else f"{size:.1f} {UNITS[unit]}"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 file`, `2,000 files`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, many: str = "") -> str:
+    """A number with its noun: `1 file`, `2,000 files`; `many` where an s is not its plural."""
+    return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
 def some_of(names: Sequence[str], limit: int = 3) -> str:

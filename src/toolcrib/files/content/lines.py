@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import Encoding, Eol, detect, eol_of
 
 BLOCK_BYTES = 1 << 20
@@ -134,7 +135,8 @@ class TextFile:
 
     def _too_far(self, total: int) -> BadInput:
         return BadInput(
-            f"{self._name} has {total:,} lines.", hint="A negative start counts from the end."
+            f"{self._name} has {counted(total, 'line')}.",
+            hint="A negative start counts from the end.",
         )
 
     def each_line(self, max_bytes: int) -> Iterator[str]:
@@ -189,7 +191,7 @@ class TextFile:
 
     def _offset(self, line: int) -> int:
         """Where a line starts, in bytes."""
-        needed, offset, counted = line - 1, self._base, 0
+        needed, offset, passed = line - 1, self._base, 0
         self._file.seek(self._base)
         if not needed:
             return offset
@@ -197,7 +199,7 @@ class TextFile:
             found = block.count(self._newline)
             if found < needed:
                 needed -= found
-                counted += found
+                passed += found
                 offset += len(block)
                 self._refuse_far(offset)
                 continue
@@ -205,7 +207,7 @@ class TextFile:
             for _ in range(needed):
                 at = block.find(self._newline, at + 1)
             return offset + at + 1
-        raise self._too_far(counted + 1)
+        raise self._too_far(passed + 1)
 
     def _tail(self, lines: int) -> int:
         """Where the last lines start, in bytes, read from the end."""

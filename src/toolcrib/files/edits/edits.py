@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.line_marks import anchored, is_numbered, without_numbers
@@ -353,7 +354,8 @@ def resolve_in_lines(
         first, last = each.lines or (1, max(count, 1))
         if last > max(count, 1):
             raise BadInput(
-                f"Edit {number} of {len(edits)}: the file has {count:,} lines, not {last:,}.",
+                f"Edit {number} of {len(edits)}: the file has {counted(count, 'line')}, "
+                f"not {last:,}.",
                 hint="Read the file again. Nothing was changed.",
             )
         start = starts[first - 1]

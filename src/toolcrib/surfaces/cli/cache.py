@@ -6,6 +6,7 @@ import asyncio
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ async def _run(config: Config, *, clear: bool) -> int:
     finally:
         await services.close()
     for kind, (entries, size) in sorted(sizes.items()):
-        print(f"{kind}: {entries:,} entries, {size:,} bytes")
+        print(f"{kind}: {counted(entries, 'entry', 'entries')}, {counted(size, 'byte')}")
     total = sum(size for _, size in sizes.values())
     if clear:
         print(f"Cleared: {total:,} bytes in {where}")

@@ -9,12 +9,13 @@ import shlex
 import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.flags import NAMES, Flags
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -46,7 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = EXAMPLES
-    parser.add_argument("tool", metavar="TOOL", help="its name or an alias")
+    parser.add_argument("tool", metavar="TOOL", help="the tool, by its name or an alias")
     parser.add_argument(
         "given",
         metavar="key=value",
@@ -95,7 +96,19 @@ def _arguments(options: Namespace) -> dict[str, Any] | str:
         return str(options.json_args)
     if whole:
         return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if len(words) == 1 and _is_all(words[0], options.tool):
+        return words[0]
     return pairs(words, options.tool)
+
+
+def _is_all(word: str, tool: str) -> bool:
+    """Whether one word is a JSON object of arguments, and no text for the first of them."""
+    if not word.startswith("{"):
+        return False
+    with suppress(json.JSONDecodeError, RecursionError):
+        given = json.loads(word)
+        return bool(given) and set(given) <= set(_parameters(tool))
+    return False
 
 
 def pairs(words: list[str], tool: str) -> dict[str, Any]:
@@ -117,10 +130,8 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
                 found[first] = [word]
                 continue
         if not NAMED.match(word):
-            raise BadInput(
-                f"'{word[:80]}' is not an argument.",
-                hint=f"Write key=value. toolcrib help {tool} shows what it takes.",
-            )
+            hint = how_to_write([tool, *words])
+            raise BadInput(f"'{word[:80]}' is not an argument.", hint=hint)
         value: Any = text
         if key.endswith(":"):
             key = key[:-1]
@@ -132,8 +143,50 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
     return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
 
 
+OWN_VALUES = (*NAMES, "--json-args", "--session")
+"""Options of `toolcrib call` that take a value; all others are arguments of the tool."""
+
+
+def how_to_write(words: Sequence[str]) -> str:
+    """What to write in place of `--path x`, or of words without quotes.
+
+    Args:
+        words: what was written after `toolcrib call`.
+    """
+    tool, loose, named, own = "", [], [], []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name = word.lstrip("-").partition("=")[0].replace("-", "_")
+        if word in OWN_VALUES and rest:
+            own += [word, rest.pop(0)]
+        elif word == "--json":
+            own.append(word)
+        elif not tool:
+            tool = word
+        elif word.startswith("--") and name in _parameters(tool):
+            value = word.partition("=")[2]
+            if "=" not in word:
+                value = rest.pop(0) if rest and not rest[0].startswith("--") else "true"
+            named.append(f"{name}={value}")
+        elif NAMED.match(word):
+            named.append(word)
+        else:
+            loose.append(word)
+    if not _parameters(tool) or (loose and loose[0].startswith("-")):
+        about = f"toolcrib help {tool}" if _parameters(tool) else "toolcrib call --help"
+        return f"Arguments are written key=value; {about} shows what there is."
+    first = [" ".join(loose)] if loose else []
+    return f"Write: {shlex.join(['toolcrib', 'call', tool, *first, *named, *own])}"
+
+
 def _first_parameter(tool: str) -> str:
     """What a value without a key is for; empty where the tool is not known or takes nothing."""
+    return next(iter(_parameters(tool)), "")
+
+
+def _parameters(tool: str) -> list[str]:
+    """What a tool takes, in its order; nothing where it is not known."""
     from toolcrib.core.config import Config
     from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
@@ -142,8 +195,8 @@ def _first_parameter(tool: str) -> str:
     try:
         found = Registry(available(Config.load()).tools).resolve(tool)
     except ToolError:
-        return ""
-    return next((name for name, _ in found.parameter_texts), "")
+        return []
+    return [name for name, _ in found.parameter_texts]
 
 
 async def _call(
@@ -200,6 +253,13 @@ def _caller(*, single: bool) -> Caller:
     )
 
 
+def for_person(hint: str) -> str:
+    """What a hint for a model says to a person at a shell."""
+    from toolcrib.core.registry import SEARCH_HINT
+
+    return hint.replace(SEARCH_HINT, "`toolcrib tools all` lists every tool.")
+
+
 def _show(result: Result, session: str, tool: str) -> None:
     """The text on stdout, all else on stderr."""
     if result.text:
@@ -210,18 +270,19 @@ def _show(result: Result, session: str, tool: str) -> None:
         words = ["toolcrib", "call", result.next.tool, "--session", session]
         words += [_word(key, value) for key, value in result.next.arguments.items()]
         _note(f"To go on: {shlex.join(words)}", _dim())
+    hint = for_person(result.error.hint) if result.error else ""
     if result.error and sys.stderr.isatty():
         from toolcrib.surfaces.cli.screen import coloured
 
         misused = result.error.code == "bad_input"
         _note(f"{tool}: {result.error.message}", coloured("red"))
-        if result.error.hint:
-            _note(result.error.hint)
+        if hint:
+            _note(hint)
         _note(f"toolcrib help {tool} shows what it takes.") if misused else None
     elif result.error:
         _note(f"Error ({result.error.code}): {result.error.message}")
-        if result.error.hint:
-            _note(result.error.hint)
+        if hint:
+            _note(hint)
 
 
 def _fit_for(text: str) -> str:

@@ -6,6 +6,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
 from toolcrib.extensions.own_tools import OwnTool, tools_folder
 from toolcrib.extensions.servers import ForeignServers, KnownServers
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.checks import Check
 from toolcrib.system.threads import in_thread
 from toolcrib.toolbox import available
@@ -41,6 +42,6 @@ async def mcp_servers(services: Services) -> list[Check]:
         checks.append(
             Check(where, "broken", f"changed: {changes}", f"toolcrib mcp accept {name}")
             if changes
-            else Check(where, "ok", f"{count} tools")
+            else Check(where, "ok", counted(count, "tool"))
         )
     return checks

@@ -53,28 +53,68 @@ def run(options: Namespace, flags: Flags) -> int:
         for entry in entries:
             print(json.dumps(_as_object(entry.to_json()), ensure_ascii=False))
     else:
-        print("\n".join(_table(entries)) or "No calls yet.")
+        print("\n".join(_table(entries)) or _none(options))
     return 0
 
 
+def _none(options: Namespace) -> str:
+    if not options.tool and not options.outcome:
+        return "No calls yet."
+    of = f" of {options.tool}" if options.tool else ""
+    outcome = f" with the outcome {options.outcome}" if options.outcome else ""
+    return f"No calls{of}{outcome} yet."
+
+
 async def _records(config: Config, options: Namespace) -> list[HistoryEntry]:
-    from toolcrib.core.context import Services
     from toolcrib.core.errors import BadInput
-    from toolcrib.state.history import History
 
     limit = DEFAULT_LIMIT if options.limit is None else options.limit
     if limit < 1:
-        raise BadInput("--limit must be at least 1.")
+        raise BadInput(
+            "--limit must be at least 1.", hint=f"Without it, {DEFAULT_LIMIT} are shown."
+        )
+    found = await _query(config, options, options.tool, limit)
+    if found or not options.tool:
+        return found
+    recorded = await _recorded_name(config, options.tool)
+    return found if recorded == options.tool else await _query(config, options, recorded, limit)
+
+
+async def _query(
+    config: Config, options: Namespace, tool: str | None, limit: int
+) -> list[HistoryEntry]:
+    from toolcrib.core.context import Services
+    from toolcrib.state.history import History
+
     services = Services(config)
     try:
         return await services.use(History).query(
             limit=limit,
-            tool=options.tool,
+            tool=tool,
             outcome=options.outcome,
             prefix=(options.trace or "").strip().lower(),
         )
     finally:
         await services.close()
+
+
+async def _recorded_name(config: Config, name: str) -> str:
+    """The name under which calls of a tool are recorded, from that or an alias.
+
+    Raises:
+        UnknownTool: there is no such tool.
+    """
+    from toolcrib.core.errors import ToolDisabled, UnknownTool
+    from toolcrib.toolbox import Toolbox
+
+    async with Toolbox(config) as box:
+        try:
+            return box.registry.resolve(name).name
+        except ToolDisabled:
+            return name
+        except UnknownTool as error:
+            message = f"{error.message} No call has that name."
+            raise UnknownTool(message, hint="toolcrib tools all shows every tool.") from None
 
 
 async def _export(config: Config, options: Namespace) -> None:

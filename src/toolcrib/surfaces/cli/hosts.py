@@ -214,8 +214,8 @@ def _llama_cpp(launch: Launch) -> str:
 def _llama_cpp_where(launch: Launch) -> str:
     servers = json.dumps({"mcpServers": {NAME: launch.entry}})
     return (
-        f"Run it, then add {launch.url}/mcp under MCP in the web UI. If the web UI has another "
-        "address than port 8080, name that in http.allow_origins.\n"
+        f"Run the command, then add {launch.url}/mcp under MCP in the web UI. If the web UI has "
+        "another address than port 8080, name that in http.allow_origins.\n"
         "Builds since August 2026 can start toolcrib themselves: llama-server "
         f"--mcp-servers-json {shlex.quote(servers)}"
     )
@@ -223,8 +223,8 @@ def _llama_cpp_where(launch: Launch) -> str:
 
 def _open_webui_where(launch: Launch) -> str:
     return (
-        "Run it, then Admin Settings > External Tools > +: type MCP (Streamable HTTP), "
-        f"URL {launch.url}/mcp; or type OpenAPI, URL {launch.url}.\n"
+        "Run the command, then open Admin Settings > External Tools > +: type MCP (Streamable "
+        f"HTTP), URL {launch.url}/mcp; or type OpenAPI, URL {launch.url}.\n"
         "Open WebUI in Docker reaches it as http://host.docker.internal: add --host 0.0.0.0 "
         "and --set http.allow_hosts=host.docker.internal, and set TOOLCRIB_TOKEN."
     )
@@ -252,7 +252,7 @@ HOSTS: dict[str, Host] = {
     "claude-code": Host(
         "Claude Code",
         _claude_code,
-        lambda _: "Run it in a terminal.",
+        lambda _: "Run the command in a terminal.",
         folder="",
         removal=f"claude mcp remove --scope user {NAME}",
     ),

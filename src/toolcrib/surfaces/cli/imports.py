@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.config import inline
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.foreign_settings import (
@@ -75,9 +76,10 @@ def run(options: Namespace, flags: Flags) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text("utf-8") if file.is_file() else ""
         file.write_text(with_settings(text, fresh), "utf-8")
-        print(f"Written to {file}: {len(fresh)} settings.")
+        print(f"Written to {file}: {counted(len(fresh), 'setting')}.")
     else:
-        print(f"Nothing is written yet: toolcrib import --write puts {len(fresh)} into {file}.")
+        what = counted(len(fresh), "setting")
+        print(f"Nothing is written yet: toolcrib import --write puts {what} into {file}.")
     return 0
 
 
@@ -105,11 +107,13 @@ async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> Non
             is_plans = file.name == PLANS
             if not write:
                 count = len(plans_of(file) if is_plans else memories_of(file).memories)
-                what = "plans" if is_plans else "memories"
-                print(f"{visible(str(file))}: {count} {what}; --write takes them over.")
+                what = ("plan", "plans") if is_plans else ("memory", "memories")
+                found = counted(count, *what)
+                print(f"{visible(str(file))}: {found}, taken over with --write.")
             elif is_plans:
                 count = await take_plans(services, plans_of(file))
-                print(f"{visible(str(file))}: {count} plans taken over; the file stays as it is.")
+                taken = counted(count, "plan")
+                print(f"{visible(str(file))}: {taken} taken over; the file stays as it is.")
             else:
                 await take_in(services, file, for_project=True)
     finally:

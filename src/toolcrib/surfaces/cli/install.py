@@ -7,11 +7,13 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME, Host, Launch
@@ -159,6 +161,7 @@ def _program() -> tuple[str, ...]:
 def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) -> Flags:
     """The flags with a folder that the model works in; it is there, or made."""
     flags.require_folders()
+    _refuse_wide(flags.roots, flags.load())
     if flags.workspace or flags.load().workspace.roots or not host.folder:
         return flags
     before = () if file is None or quiet else _folders_before(host, file)
@@ -171,7 +174,31 @@ def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) ->
         if not usual.is_dir():
             print(f"note: make its folder first: mkdir -p {usual}", file=sys.stderr)
         return replace(flags, workspace=(str(usual),))
-    return replace(flags, workspace=(str(_chosen(usual)),))
+    chosen = str(_chosen(usual))
+    _refuse_wide([chosen], flags.load())
+    return replace(flags, workspace=(chosen,))
+
+
+def _refuse_wide(folders: Sequence[str], config: Config) -> None:
+    """Refuse folders that hold more than a model should have, as those that a host offers are.
+
+    Raises:
+        BadInput: naming the first.
+    """
+    from toolcrib.core.errors import BadInput
+    from toolcrib.files.paths import own_places
+    from toolcrib.files.roots import real_path, too_wide
+
+    own = own_places(config)
+    for folder in folders:
+        why = "" if "${" in folder else too_wide(real_path(folder), own)
+        if why:
+            raise BadInput(
+                f"{folder} is not written into the entry: {why}.",
+                hint="Name a folder for this alone: --workspace ~/toolcrib. For all of it "
+                f"nonetheless, set it yourself: toolcrib config set workspace.roots "
+                f"{shlex.quote(folder)}",
+            )
 
 
 def _folders_before(host: Host, file: Path) -> tuple[str, ...]:
@@ -294,6 +321,7 @@ def _add_plugin(name: str, options: Namespace, flags: Flags) -> int:
     plugin_folder.require_lmstudio(name)
     plugin_folder.require_extra()
     flags.require_folders()
+    _refuse_wide(flags.roots, flags.load())
     _check(flags.load())
     program = _program()
     if program[1:] == ("toolcrib",):  # uvx, which takes it with its extra
@@ -312,7 +340,8 @@ def _add_plugin(name: str, options: Namespace, flags: Flags) -> int:
 
 def _tell(host: Host, launch: Launch) -> None:
     """Where it belongs, beside what was printed, so that that can be piped."""
-    print(f"\n{host.title}. {host.where(launch)}", file=sys.stderr)
+    title = host.title[:1].upper() + host.title[1:]
+    print(f"\n{title}. {host.where(launch)}", file=sys.stderr)
     if host.link is not None:
         print(f"Or open: {host.link(launch)}", file=sys.stderr)
 
@@ -338,7 +367,7 @@ def _add(host: Host, launch: Launch, file: Path | None, roots: list[str]) -> Non
             if written != file:
                 print(f"As it was: {written}")
     if tools:
-        text = f"It starts, and shows {len(tools)} tools: {', '.join(tools)}."
+        text = f"It starts, and shows {counted(len(tools), 'tool')}: {', '.join(tools)}."
         print(wrapped(text, indent="").rstrip(), file=stream)
     folders = [folder for folder in roots if "${" not in folder]
     where = ", ".join(folders) or "the project that is open (elsewhere: --workspace DIR)"

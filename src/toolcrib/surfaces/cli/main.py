@@ -13,6 +13,7 @@ from typing import TextIO
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.cli import flags
 from toolcrib.surfaces.cli.commands import COMMANDS, Command, load
+from toolcrib.surfaces.cli.usage import UsageParser, refuse_unknown
 
 OK, FAILED, USAGE = 0, 1, 2
 INTERRUPTED = 128 + signal.SIGINT
@@ -50,11 +51,16 @@ def _run(words: list[str]) -> int:
             overview().print_help()
             return OK
         name = "mcp"
+    if name == "version":
+        print(f"toolcrib {VERSION}")
+        return OK
     if name not in COMMANDS:
         return _unknown(name)
     command = load(name)
     parser = parser_of(command)
-    options = parser.parse_intermixed_args(after)
+    options, unknown = parser.parse_known_intermixed_args(after)
+    if unknown:
+        refuse_unknown(parser, command, unknown, after)
     return _guarded(command, options, flags.Flags.of(given, options))
 
 
@@ -63,10 +69,14 @@ def _guarded(command: Command, options: object, given: flags.Flags) -> int:
         return command.run(options, given)  # type: ignore[arg-type]
     except Exception as error:
         from toolcrib.core.errors import BadInput, ConfigError, ToolError
+        from toolcrib.surfaces.cli.call import for_person
 
         if not isinstance(error, ToolError):
             raise
-        complain(error.message, error.hint)
+        # What a class of errors says by itself is meant for models, which send calls.
+        general = isinstance(error, BadInput) and error.hint == error.default_hint
+        own = f"toolcrib {command.name} --help shows how it is called."
+        complain(error.message, own if general else for_person(error.hint))
         return USAGE if isinstance(error, BadInput | ConfigError) else FAILED
 
 
@@ -81,14 +91,14 @@ def overview() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"toolcrib {VERSION}")
+    parser.add_argument("-V", "--version", action="version", version=f"toolcrib {VERSION}")
     flags.declare(parser)
     return parser
 
 
-def parser_of(command: Command) -> ArgumentParser:
+def parser_of(command: Command) -> UsageParser:
     """The parser of one command."""
-    parser = ArgumentParser(
+    parser = UsageParser(
         prog=f"toolcrib {command.name}",
         description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
         allow_abbrev=False,

@@ -21,6 +21,12 @@ what to do:
 """
 
 
+ON_A_TERMINAL = """\
+toolcrib: This waits for a host to talk to it through stdin and stdout; it is no chat.
+`toolcrib install HOST` adds it to a host, which starts it by itself. `toolcrib chat`
+talks with a model here. Ctrl-D or Ctrl-C leaves."""
+
+
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.formatter_class = RawDescriptionHelpFormatter
@@ -44,7 +50,10 @@ def run(options: Namespace, flags: Flags) -> int:
     # What is imported stays for good, and a host waits for the start: no search for garbage
     # before all is there, and none among it later.
     gc.disable()
+    flags.require_folders()
     config = flags.load_for_server()
+    if sys.stdin is not None and sys.stdin.isatty():
+        print(ON_A_TERMINAL, file=sys.stderr)
     from toolcrib.surfaces.mcp.stdio import run as serve
     from toolcrib.toolbox import Toolbox
 

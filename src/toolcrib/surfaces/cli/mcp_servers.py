@@ -11,6 +11,7 @@ from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.extensions.definitions import DefinitionChanges, ServerFacts, wanted
 from toolcrib.extensions.schemas import one_line
 from toolcrib.extensions.servers import ForeignServers, KnownServers
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.screen import visible, wrapped
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def state(facts: ServerFacts | None) -> str:
     if not facts.is_met:
         return "not met yet: it is asked at its first use, or by `toolcrib mcp check`"
     waiting = f"; waits to be accepted: {facts.changes}" if facts.changes else ""
-    return f"{len(facts.accepted)} tools{visible(waiting)}"
+    return f"{counted(len(facts.accepted), 'tool')}{visible(waiting)}"
 
 
 def check(config: Config, name: str) -> int:
@@ -49,7 +50,7 @@ def check(config: Config, name: str) -> int:
     tools = wanted(config.mcp.servers[name], facts.current.values())
     for tool in tools:
         print(visible(f"{tool.name}: {one_line(tool.content.get('description', ''), 100)}"))
-    print(f"{name} works: {len(tools)} tools. {_waiting(changes, name)}".rstrip())
+    print(f"{name} works: {counted(len(tools), 'tool')}. {_waiting(changes, name)}".rstrip())
     return 0
 
 
@@ -63,7 +64,8 @@ def accept(config: Config, name: str, *, confirm: bool) -> int:
     """
     facts, changes = _looked_at(config, name)
     if not changes:
-        print(f"Nothing waits: {name} has {len(facts.accepted)} tools, as they were accepted.")
+        tools = counted(len(facts.accepted), "tool")
+        print(f"Nothing waits: {name} has {tools}, as accepted.")
         return 0
     for tool in (*changes.added, *changes.changed):
         before = facts.accepted.get(tool)
@@ -76,7 +78,7 @@ def accept(config: Config, name: str, *, confirm: bool) -> int:
         print("Nothing was changed.")
         return 1
     facts.accept()
-    print(f"Accepted: {name} has {len(facts.accepted)} tools.")
+    print(f"Accepted: {name} has {counted(len(facts.accepted), 'tool')}.")
     return 0
 
 

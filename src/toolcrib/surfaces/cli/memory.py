@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
@@ -150,10 +151,11 @@ async def _delete(services: Services, options: Namespace) -> int:
         return await _delete_everything(services, options)
     numbers = _numbers(options.words)
     memories = services.use(Memories)
-    if not await _agreed(f"Delete {len(numbers)} memories?", options):
+    if not await _agreed(f"Delete {counted(len(numbers), 'memory', 'memories')}?", options):
         return 1
     await memories.delete(numbers, None, _origin())
-    print(f"Deleted {len(numbers)}; toolcrib memory undo brings them back, for 30 days.")
+    deleted = counted(len(numbers), "memory", "memories")
+    print(f"Deleted {deleted}. Within 30 days, toolcrib memory undo brings back what was deleted.")
     return 0
 
 
@@ -168,14 +170,15 @@ async def _delete_everything(services: Services, options: Namespace) -> int:
     if not await _agreed("Delete everything that is kept here, for good?", options):
         return 1
     counts = {
-        "memories": await services.use(Memories).clear(),
-        "plans": await services.use(Plans).clear(),
-        "entries": await services.use(ContextEntries).clear(),
-        "sessions": await services.use(SessionRecords).clear(),
-        "states": await services.use(WorkStates).forget(),
-        "projects": await services.use(Projects).clear(),
+        ("memory", "memories"): await services.use(Memories).clear(),
+        ("plan", "plans"): await services.use(Plans).clear(),
+        ("entry", "entries"): await services.use(ContextEntries).clear(),
+        ("session", "sessions"): await services.use(SessionRecords).clear(),
+        ("state", "states"): await services.use(WorkStates).forget(),
+        ("project", "projects"): await services.use(Projects).clear(),
     }
-    print(f"Deleted for good: {', '.join(f'{n} {what}' for what, n in counts.items())}.")
+    deleted = ", ".join(counted(n, one, many) for (one, many), n in counts.items())
+    print(f"Deleted for good: {deleted}.")
     print("What calls were given stays in the record of calls: toolcrib history, history.keep.")
     return 0
 
@@ -198,7 +201,7 @@ async def _export(services: Services, options: Namespace) -> int:
         sys.stdout.write(text)
         return 0
     await asyncio.to_thread(_write_new, _file(name), text)
-    print(f"{len(memories)} memories in {_file(name)}.")
+    print(f"{counted(len(memories), 'memory', 'memories')} in {_file(name)}.")
     return 0
 
 
@@ -260,8 +263,9 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
     for place, reason in parsed.left_out:
         print(f"  left out, line or item {place}: {reason}")
     counts = {status: sum(s.status == status for s in saved) for status in ("known", "replaced")}
+    fresh = len(saved) - sum(counts.values())
     print(
-        f"{visible(str(file))}: {len(saved) - sum(counts.values())} memories taken over, "
+        f"{visible(str(file))}: {counted(fresh, 'memory', 'memories')} taken over, "
         f"{counts['known']} known already, {counts['replaced']} in place of older ones; "
         "the file stays as it is. toolcrib memory undo takes it back."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -15,12 +16,20 @@ if TYPE_CHECKING:
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="a profile, group or tool instead of the configured profile",
+    )
     parser.add_argument("--json", action="store_true", help="print as JSON, with the schemas")
-    parser.epilog = "Shown are the tools of the configured profile; --profile all shows every tool."
+    parser.epilog = "toolcrib tools all shows every tool, toolcrib tools git those of a group."
 
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print the list."""
+    if options.names:
+        flags = replace(flags, profile=",".join(options.names))
     config = flags.load()
     from toolcrib.core.registry import Registry
     from toolcrib.surfaces.cli.screen import wrapped

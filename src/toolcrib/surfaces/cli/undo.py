@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from toolcrib.toolbox import Toolbox
 
 MAX_LISTED = 20
+HINTS = {
+    "conflict": "toolcrib undo --list shows the steps, --path PATH takes back one file alone.",
+    "no_results": "toolcrib undo --list shows the steps.",
+}
+"""By the code of an error; the hints of the tool are meant for models."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -38,6 +44,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Show what would be taken back, and take it back."""
+    from toolcrib.core.errors import BadInput
+
+    if options.steps < 1:
+        raise BadInput("STEPS must be at least 1.", hint="toolcrib undo --list shows the steps.")
     return asyncio.run(_run(options, flags.load()))
 
 
@@ -90,7 +100,15 @@ async def _undo(box: Toolbox, options: Namespace, found: list[LoggedStep]) -> in
     from toolcrib.surfaces.cli import person
 
     if not found:
-        print("Nothing was changed here that can be taken back.")
+        where = f"There is no step {options.id} here" if options.id else "Nothing was changed here"
+        print(f"{where} that can be taken back.")
+        return 1
+    if options.id is None and not options.show and len(found) < options.steps:
+        have = counted(len(found), "step")
+        print(
+            f"toolcrib: Only {have} can be taken back here, not {options.steps}.", file=sys.stderr
+        )
+        print(f"`toolcrib undo {len(found)}` takes back all, --list shows them.", file=sys.stderr)
         return 1
     if options.show or (person.is_there() and not options.yes):
         for step in found:
@@ -118,7 +136,7 @@ async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) 
     result = await box.call("undo_changes", sent, session="cli:undo", caller=caller)
     if result.error is not None:
         print(f"toolcrib: {visible(result.error.message)}", file=sys.stderr)
-        print(visible(result.error.hint), file=sys.stderr)
+        print(HINTS.get(result.error.code) or visible(result.error.hint), file=sys.stderr)
         return 1
     for step in found:
         print(f"Taken back: {_line(step)}")

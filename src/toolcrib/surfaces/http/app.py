@@ -15,6 +15,7 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -28,7 +29,7 @@ from toolcrib.core.settings import HttpConfig
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.access_log import logs
-from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Refuse, Rules
+from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Refuse, Rules, refusal
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.surfaces.shutdown import end_within
 from toolcrib.system.processes import Processes
@@ -73,11 +74,18 @@ class _Server(uvicorn.Server):
 
 def run(toolbox: Toolbox) -> None:
     """Serve until a signal comes; open calls get a few seconds to end."""
-    run_app(toolbox, create_app(toolbox), toolbox.config.http.port, _described)
+    http = toolbox.config.http
+    if gate_rules(http).token:
+        token = f"A token is asked for, the one in {http.token_env}."
+    else:
+        token = f"No token is asked for: every program on this machine may call. {http.token_env} "
+        token += "sets one."
 
+    def describe(base: str) -> str:
+        where = f"MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
+        return f"toolcrib: {where}\n{token}"
 
-def _described(base: str) -> str:
-    return f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
+    run_app(toolbox, create_app(toolbox), http.port, describe)
 
 
 def run_app(toolbox: Toolbox, app: ASGIApp, port: int, describe: Callable[[str], str]) -> None:
@@ -198,6 +206,7 @@ def assemble(
             ),
             Middleware(Gate, rules=rules, refuse=refuse),
         ],
+        exception_handlers={HTTPException: _unrouted},
         lifespan=lifespan,
     )
 
@@ -235,11 +244,27 @@ class OpenRequests:
                 await self._none.wait()
 
 
+METHOD_NOT_ALLOWED = 405
+
+
 async def _welcome(request: Request) -> Response:
     base = str(request.base_url)
     return PlainTextResponse(
         f"toolcrib: MCP at {base}mcp, OpenAPI at {base}openapi.json, to read at {base}docs\n"
     )
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """A path that is none, or not for this method, with the body that other errors have."""
+    assert isinstance(error, HTTPException)
+    path = request.url.path[:200]
+    if error.status_code != METHOD_NOT_ALLOWED:
+        hint = "GET / and GET /docs say what is here."
+        return refusal(error.status_code, "not_found", f"There is nothing at {path}.", hint)
+    methods = {m.strip() for m in (error.headers or {}).get("Allow", "").split(",")} - {"HEAD"}
+    message = f"{path} does not take {request.method[:20]}."
+    hint = f"Send {' or '.join(sorted(methods))}; GET /docs shows how."
+    return refusal(error.status_code, "bad_input", message, hint, error.headers)
 
 
 async def _health(request: Request) -> Response:

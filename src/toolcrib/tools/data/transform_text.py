@@ -9,6 +9,7 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.pattern_replacement import PatternReplacement
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
@@ -100,7 +101,8 @@ def _range(text: str, start: int, end: int) -> tuple[int, int]:
     last = end if end > 0 else count + 1 + end
     if not 1 <= first <= last or first > count:
         raise BadInput(
-            f"Lines {start} to {end} are not there.", hint=f"The file has {count:,} lines, from 1."
+            f"Lines {start} to {end} are not there.",
+            hint=f"The file has {counted(count, 'line')}, from 1.",
         )
     offset = sum(len(line) + 1 for line in lines[: first - 1])
     size = sum(len(line) + 1 for line in lines[first - 1 : last])

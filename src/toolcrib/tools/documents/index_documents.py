@@ -9,6 +9,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, WRITE, Count, Offset, Param, tool
 from toolcrib.documents.library import IndexedPath, JobOwner, Library, SyncReport, report_lines
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.retrieval.chunks import CHUNK_CHARS, OVERLAP_CHARS, ChunkSize
 from toolcrib.tools.documents.library_access import progress_of, real_path, sync_notes
@@ -70,7 +71,9 @@ async def index_documents(
 
 async def _as_result(report: SyncReport, library: Library, ctx: Ctx) -> Result:
     status = await library.index.status()
-    head = f"The index has {status.entries:,} files in {status.chunks:,} passages."
+    head = (
+        f"The index has {counted(status.entries, 'file')} in {counted(status.chunks, 'passage')}."
+    )
     lines = [*report_lines(report), *sync_notes(report)[len(report.notes) :], head]
     if report.failed:
         lines.append("Not read:")

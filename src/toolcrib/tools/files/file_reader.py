@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
 from toolcrib.core.result import Image
 from toolcrib.documents.kinds import BINARY_KINDS, is_document, labelled_kind
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, FittingChars, LinePage, TextFile
 from toolcrib.files.edits.line_marks import anchor
@@ -282,7 +283,7 @@ def _outline(entries: list[OutlineEntry], room: int) -> str:
             high = middle - 1
     chosen = outermost(entries, low)
     left = len(entries) - len(chosen)
-    more = f", {left:,} entries left out" if left else ""
+    more = f", {counted(left, 'entry', 'entries')} left out" if left else ""
     return f"Outline of the rest{more}:\n{_listed(chosen)}"
 
 
@@ -467,7 +468,8 @@ def _gap(first: int, last: int, span: LineSpan | None) -> str:
 
 
 def _focus_footer(found: FoundRegions, left: list[Region], body_text: int) -> str:
-    notes = [f"{body_text:,} of {len(found.regions):,} places shown, file of {found.lines:,} lines"]
+    size = counted(found.lines, "line")
+    notes = [f"{body_text:,} of {len(found.regions):,} places shown, file of {size}"]
     if found.partly:
         notes[0] += ", there may be more places"
     if left:

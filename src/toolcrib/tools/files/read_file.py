@@ -114,6 +114,8 @@ def _joined(
     cut = next((part.next for part in parts if part.next), None)
     following = {"paths": [path.display for path in later], **again} if later else cut
     text = "\n\n".join(section.text for section in sections)
+    if len(sections) == len(errors) == 1:
+        text = ""  # the error says it all
     if later:
         text += f"\n\n[{len(later):,} more files had no room]"
     return Result(
@@ -122,10 +124,19 @@ def _joined(
         images=tuple(part.image for part in parts if part.image),
         truncated=bool(following),
         next=Next(tool, following) if following else None,
-        error=ErrorInfo.of(errors[0]) if errors and not parts else None,
+        error=_error_of_all(errors) if errors and not parts else None,
         source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
         newest_change=max((part.changed for part in parts), default=None),
     )
+
+
+def _error_of_all(errors: list[ToolError]) -> ErrorInfo:
+    """The error of a call that could read nothing, whose text has the reasons."""
+    first = ErrorInfo.of(errors[0])
+    if len(errors) == 1:
+        return first
+    message = f"None of the {len(errors):,} files could be read."
+    return replace(first, message=message, hint="Mend each path by the reason given with it.")
 
 
 def _as_json(section: _Section) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
+from toolcrib.files.content.display import counted
 from toolcrib.git.failures import failure
 from toolcrib.git.precautions import ask_about, names_between, names_in
 from toolcrib.git.repository import Repository, open_repository, text_of
@@ -82,7 +83,7 @@ async def _push(repository: Repository, message: str, *, untracked: bool) -> str
     made = await repository.line("stash", "list", "-n1", "--format=%gd %gs")
     if not made:
         raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
-    return f"Put aside: {made}" + (f"; {len(left)} files are still changed" if left else "")
+    return f"Put aside: {made}" + (f"; still changed: {counted(len(left), 'file')}" if left else "")
 
 
 async def _bring_back(repository: Repository, action: str, entry: str) -> str:

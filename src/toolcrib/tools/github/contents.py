@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.core.errors import BadInput, NotFound, UnsupportedContent
+from toolcrib.files.content.display import counted
 from toolcrib.text.cleaner import one_line
 from toolcrib.tools.github.authors import check_ref
 from toolcrib.tools.github.client import RAW, TEXT_MATCH, place
@@ -60,7 +61,10 @@ async def file(request: ReadOptions) -> View:
     item = await _content(found, path, request.ref)
     if isinstance(item, list):
         rows = [f"{e.get('name')}{'/' if e.get('type') == 'dir' else ''}" for e in item]
-        view.lines = [f"{path or found.name}: a folder with {len(rows)} entries", *rows]
+        view.lines = [
+            f"{path or found.name}: a folder with {counted(len(rows), 'entry', 'entries')}",
+            *rows,
+        ]
         view.data = {"entries": rows}
         return view
     if item.get("type") not in ("file", None):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.core.errors import Denied, HttpStatus, ToolError
+from toolcrib.files.content.display import counted
 from toolcrib.git.patches import parse_patch
 from toolcrib.text.cleaner import one_line
 from toolcrib.tools.github.client import DIFF, ListPage
@@ -90,7 +91,7 @@ async def pull_of(repository: GitHubRepository, number: int) -> dict[str, Any]:
 def _facts(item: Mapping[str, Any]) -> list[str]:
     counts = [f"+{item.get('additions', 0)} -{item.get('deletions', 0)}"]
     files = item.get("changed_files")
-    counts += [f"{files} files"] if isinstance(files, int) else []
+    counts += [counted(files, "file")] if isinstance(files, int) else []
     can = "can be merged" if item.get("mergeable") else "cannot be merged as it is"
     can = can if item.get("mergeable") is not None else ""  # not worked out yet
     state = str(item.get("mergeable_state") or "").replace("_", " ")
@@ -168,7 +169,7 @@ async def _diff(repository: GitHubRepository, item: dict[str, Any]) -> list[str]
         return await _largest(repository, number)
     files = list(parse_patch(text))
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
-    lines = [f"{len(files)} files, +{added} -{removed}"]
+    lines = [f"{counted(len(files), 'file')}, +{added} -{removed}"]
     for file in files:
         lines += [file.headline, *([file.hunks.rstrip("\n")] if file.hunks else [])]
     return lines

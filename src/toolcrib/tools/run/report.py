@@ -23,6 +23,7 @@ from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.execution.runs.runs import BackgroundRun
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
+from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import Workspace
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
@@ -89,6 +90,7 @@ class OutputFollower:
 
 MAX_FILES = 12
 MAX_REFUSED = 5
+MAX_LOST = 3
 MAX_SEARCHED_PICTURES = 20
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 HEAD_SHARE = 0.3
@@ -142,6 +144,9 @@ async def report(
     error = _stopped(ran, limit, tool)
     lines = [_ending(ran, empty=not body and not quiet), *notes, *_refused(ran)]
     lines += change_lines(outcome)
+    if ran.lost and not lead:
+        names = printable(some_of(ran.lost, MAX_LOST))
+        lines.append(f"[gone with the run, as only files of the workspace last: {names}]")
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
         again = RUN_AGAIN if ctx.config.run.commit == "auto" else ""
@@ -202,6 +207,7 @@ def _facts(ran: RunResult) -> dict[str, Any]:
         "stopped": ran.stopped,
         "sandbox": {"level": ran.level, "network": list(ran.network.hosts)},
         "changes": ran.outcome.to_json(),
+        "lost": list(ran.lost),
     }
 
 

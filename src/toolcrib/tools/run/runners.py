@@ -182,7 +182,7 @@ def _detected(folder: SafePath, target: str) -> tuple[str, SafePath]:
         if found:
             return found, here
     raise BadInput(
-        f"No tests can be told from '{folder.display}'.",
+        f"Which program runs the tests of '{folder.display}' is not clear.",
         hint=f"Name the runner ({', '.join(NAMES)}) or give a command as 'runner'.",
     )
 

@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.execution.terminals.terminals import Terminal
+from toolcrib.files.content.display import counted
 from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
 from toolcrib.tools.run.report import served_lines, source_of
@@ -77,7 +78,7 @@ async def screen_result(
     )
     if start < end:
         count = body.count("\n", start, end) + 1
-        body = f"{head.rstrip()}\n[{count:,} lines left out]\n{tail.lstrip()}"
+        body = f"{head.rstrip()}\n[{counted(count, 'line')} left out]\n{tail.lstrip()}"
     served = served_lines(ctx, terminal.running) if terminal.outcome is None else []
     text = "\n".join([_state(terminal, came=came), *served, body, *_after(terminal)]).rstrip()
     follow = Next("read_job", {"id": terminal.id, "wait": "none"}) if start < end else None

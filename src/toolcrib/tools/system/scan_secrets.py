@@ -10,7 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import TimedOut
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.search.globs import Globs
 from toolcrib.files.search.hits import text_of
@@ -105,10 +105,10 @@ def _look(scan: Scan, name: str, data: bytes | None) -> None:
 def _described(scan: Scan, old: list[OldSecret] | None) -> tuple[list[str], dict[str, Any]]:
     names = [str(found["kind"]) for found in scan.found]
     kinds = Counter("value of a name" if n.startswith("value of") else n for n in names)
-    head = f"{len(scan.found):,} in {scan.files:,} files"
+    head = f"{len(scan.found):,} in {counted(scan.files, 'file')}"
     if kinds:
         head += ": " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(6))
-    lines = [head if scan.found else f"No secrets found in {scan.files:,} files."]
+    lines = [head if scan.found else f"No secrets found in {counted(scan.files, 'file')}."]
     listed = scan.found[:MAX_LISTED]
     lines += [f"{printable(f['file'])}:{f['line']} {f['kind']}" for f in listed]
     if len(scan.found) > len(listed):

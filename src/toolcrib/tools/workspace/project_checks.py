@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 
+from toolcrib.files.content.display import counted
 from toolcrib.files.search.scope import SearchScope, walk
 from toolcrib.system.threads import Checkpoint
 
@@ -192,9 +193,13 @@ def findings_of(check: str, sources: ProjectSources, max_imports: int) -> tuple[
             ((count, path) for path, count in sources.counts.items() if count > max_imports),
             reverse=True,
         )
-        found = [f"{path}: {count:,} imports" for count, path in many]
-        head = f"imports: {len(found):,} files with more than {max_imports}"
+        found = [f"{path}: {counted(count, 'import')}" for count, path in many]
+        head = f"imports: {counted(len(found), 'file')} with more than {max_imports}"
     else:
         found = [f"{path}: {reason}" for path, reason in sorted(sources.broken.items())]
-        head = f"config: {len(found):,} files that cannot be read" if found else "config: all read"
+        head = (
+            f"config: {counted(len(found), 'file')} that cannot be read"
+            if found
+            else "config: all read"
+        )
     return head + (" (of a part of the project)" if sources.partly else ""), found

@@ -16,7 +16,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
-from toolcrib.files.content.display import printable
+from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.repositories import RepositorySummary, repository_of
 from toolcrib.files.search.scope import SearchScope, scope_of, walk
@@ -318,7 +318,7 @@ def _first_paragraph(text: str) -> str:
 
 
 def _text(folder: SafePath, found: Findings) -> str:
-    parts = [f"{folder.absolute}: {found.files:,} files"]
+    parts = [f"{folder.absolute}: {counted(found.files, 'file')}"]
     if found.readme:
         parts.append(f"README: {found.readme}")
     parts += [_manifest_line(path, manifest) for path, manifest in found.manifests]

@@ -14,6 +14,7 @@ from toolcrib.agents.chat_session import AttachedFile, ChatSession
 from toolcrib.agents.conversation import content_text, images_of
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.files.content.display import counted
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.cli.chat_terminal.attachments import attachment_of
 from toolcrib.surfaces.cli.chat_terminal.models import chosen, endpoints, show_models
@@ -228,8 +229,8 @@ class Commands:
         window = await talk.find_window()
         tokens = talk.tokens
         full = f" of {window:,} ({100 * tokens // window}%)" if window else ""
-        note(f"About {tokens:,}{full} tokens: {len(talk.conversation):,} messages, "
-             f"{len(talk.executor.specs)} tools.")  # fmt: skip
+        note(f"About {tokens:,}{full} tokens: {counted(len(talk.conversation), 'message')}, "
+             f"{counted(len(talk.executor.specs), 'tool')}.")  # fmt: skip
         if not window:
             note("The server does not tell how much the model can read.")
 

@@ -17,6 +17,7 @@ from toolcrib.agents.events import ChatEvent, EndEvent, FormEvent, QuestionEvent
 from toolcrib.agents.outcome import Outcome, Status
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
+from toolcrib.files.content.display import counted
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.cli.chat_terminal.approvals import Approver
 from toolcrib.surfaces.cli.chat_terminal.commands import HELP, Commands, is_command
@@ -224,7 +225,7 @@ class Chatting:
         tools = len(talk.executor.tools)
         where = f"{talk.endpoint.model} at {talk.endpoint.base_url}"
         if not self.view.look.quiet:
-            note(f"{where}, {tools} tools, chat {talk.name}. /help helps.")
+            note(f"{where}, {counted(tools, 'tool')}, chat {talk.name}. /help helps.")
         return True
 
     async def _choice(self, found: list[Any]) -> bool | None:

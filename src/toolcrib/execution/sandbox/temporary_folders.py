@@ -1,0 +1,98 @@
+"""The folders of a run that go with it: its home, and the one for temporary files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from toolcrib.execution.sandbox.layout import HOME
+
+MAX_ENTRIES = 1_000
+MAX_TRIES, PAUSE = 300, 0.001
+"""How often it is looked whether they are made, and seconds between; it takes some milliseconds."""
+MAX_REFUSED = 20
+TEMPORARY = "/tmp"  # noqa: S108 - that of a run
+
+
+@dataclass(slots=True)
+class TemporaryFolders:
+    """A look at them from outside, which also holds those that are in memory until its end."""
+
+    _open: list[tuple[str, int, frozenset[str]]] = field(default_factory=list)
+
+    async def open_inside(self, pid: int) -> None:
+        """Look at those in the namespaces of a run, whose program has not begun.
+
+        Args:
+            pid: its first process. Until it has its own root, what is seen there is the machine.
+        """
+        root, refused = f"/proc/{pid}/root", 0
+        for _ in range(MAX_TRIES):
+            try:
+                if _is_made(root):
+                    self._add("~/", root + HOME)
+                    self._add(f"{TEMPORARY}/", root + TEMPORARY)
+                    return
+            except PermissionError:
+                refused += 1
+                if refused > MAX_REFUSED:  # a bubblewrap that is setuid lets nobody look
+                    return
+            await asyncio.sleep(PAUSE)
+
+    def open_folder(self, path: str) -> None:
+        """Look at those that lie on disk, the home inside the other."""
+        self._add("~/", f"{path}/home")
+        self._add("$TMPDIR/", path)
+
+    def close(self) -> tuple[str, ...]:
+        """Let go of them.
+
+        Returns:
+            The files that a person would miss, as a run names them: what lies open in there,
+            not what programs store for themselves.
+        """
+        found: list[str] = []
+        while self._open:
+            name, fd, before = self._open.pop(0)
+            try:
+                with suppress(OSError):
+                    found += _files(name, fd, before)
+            finally:
+                os.close(fd)
+        return tuple(found)
+
+    def _add(self, name: str, path: str) -> None:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        with suppress(OSError):
+            before = frozenset(os.listdir(path))  # noqa: PTH208
+            self._open.append((name, os.open(path, flags), before))
+
+
+def _is_made(root: str) -> bool:
+    """Whether a process sees the folders that were made for it, each a file system of its own.
+
+    Raises:
+        PermissionError: nobody may look.
+    """
+    try:
+        devices = {os.stat(root + name).st_dev for name in ("", HOME, TEMPORARY)}  # noqa: PTH116
+        return len(devices | {os.stat("/").st_dev}) == 4  # noqa: PTH116
+    except PermissionError:
+        raise
+    except OSError:
+        return False
+
+
+def _files(name: str, fd: int, before: frozenset[str]) -> list[str]:
+    found: list[str] = []
+    with os.scandir(fd) as entries:
+        for _, entry in zip(range(MAX_ENTRIES), entries, strict=False):
+            if entry.name in before or entry.name.startswith((".", "tmp")):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                found.append(f"{name}{entry.name}")
+            elif name == "~/" and entry.is_dir(follow_symlinks=False):
+                found.append(f"{name}{entry.name}/")
+    return sorted(found)
