@@ -16,13 +16,14 @@ DARK = 100
 def prepare() -> None:
     """Load the codecs."""
     load_codecs()
-    ready({"scale": 2.0, "median": True}, saved(Image.new("RGB", (8, 8)), "PNG"))
+    ready({"scale": 2.0, "median": True, "quarters": 1}, saved(Image.new("RGB", (8, 8)), "PNG"))
 
 
 def ready(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """A picture upright, in gray, dark on light, `scale` times as large, as PGM.
 
-    `median` takes single specks out. The answer has the size that it had, and the scale.
+    `median` takes single specks out, `quarters` turns it clockwise. The answer has the size that
+    it had, and the scale.
 
     Raises:
         TooLarge, UnsupportedContent: of the picture.
@@ -37,4 +38,6 @@ def ready(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     if scale != 1:
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
         image = image.resize(size, Image.Resampling.LANCZOS)
+    if request["quarters"]:
+        image = image.rotate(-90 * request["quarters"], expand=True)
     return {"width": width, "height": height, "scale": scale}, saved(image, "PPM")

@@ -63,6 +63,28 @@ async def test_pages_as_they_come(box: Toolbox, ws: Path, name: str) -> None:
 
 
 @needs_tesseract
+@pytest.mark.rows("C089")
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+async def test_a_few_words_that_lie_on_a_side(box: Toolbox, ws: Path, degrees: int) -> None:
+    upright = page(TEXT)
+    upright.rotate(degrees, expand=True).save(ws / "turned.png")
+    upright.save(ws / "upright.png")
+    found = await ok(box, "ocr_image", path="turned.png")
+    assert TEXT in found.text, found.text
+    wanted = (await ok(box, "ocr_image", path="upright.png")).data["lines"][0]["box"]
+    left, top, width, height = found.data["lines"][0]["box"]
+    x, y, across, down = wanted
+    full_width, full_height = upright.size
+    expected = {
+        90: (y, full_width - x - across, down, across),
+        180: (full_width - x - across, full_height - y - down, across, down),
+        270: (full_height - y - down, x, down, across),
+    }[degrees]
+    for got, want in zip((left, top, width, height), expected, strict=True):
+        assert abs(got - want) <= 12, (found.data["lines"][0]["box"], expected)
+
+
+@needs_tesseract
 async def test_what_cannot_be_read(box: Toolbox, ws: Path) -> None:
     Image.new("L", (400, 300), 255).save(ws / "blank.png")
     (ws / "no.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
