@@ -40,7 +40,7 @@ def bomb(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-@pytest.mark.rows("C090")
+@pytest.mark.rows("C090", "X13")
 async def test_facts(box: Toolbox, ws: Path) -> None:
     exif = Image.Exif()
     exif[0x0110] = "Camera 1"

@@ -187,7 +187,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 ALLOWED = {"policy": {"rules": [{"action": "allow", "tool": "screenshot_desktop"}]}}
 
 
-@pytest.mark.rows("C091")
+@pytest.mark.rows("C091", "X13")
 @pytest.mark.usefixtures("screen")
 async def test_a_picture_of_the_screen(ws: Path) -> None:
     async with Toolbox(ALLOWED, workspace=ws) as box:
