@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import platform
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
 
 def _is_here(host: str) -> bool:
     name = host.strip().lower().rstrip(".")
-    return name in HERE or name == socket.gethostname().lower()
+    return name in HERE or name == platform.node().lower()
 
 
 async def _opened(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
