@@ -46,12 +46,16 @@ UPRIGHT, ANY_SIDE_UP = "3", "1"
 """Layouts, as tesseract numbers them; the second makes more mistakes in upright pages."""
 FEW_CHARS = 400
 """With more of them tesseract tells by itself how a page lies."""
+BRIEF_SECONDS = 4.0
+"""A reading of a few words takes less; a large picture of anything else takes more."""
 QUARTERS = (1, 3, 2)
 """Turns, by quarters clockwise, that a page with too few words to tell how it lies is tried in."""
 LOW_LINE = 20
 """Lines of fewer pixels are read once more, larger."""
 GOOD_LINE = 32
 MAX_SCALE = 4.0
+MAX_EMPTY_PIXELS = 8_000_000
+"""To which a picture without a line is enlarged: most large ones have no text."""
 RAPID_LANGUAGES = ("eng", "chi_sim", "chi_tra")
 LANGUAGE = re.compile(r"[A-Za-z]\w*([+/]\w+)*", re.ASCII)
 # ISO codes and names as tesseract calls its languages.
@@ -80,6 +84,7 @@ class PageForm:
     median: bool = False
     layout: str = UPRIGHT
     quarters: int = 0
+    max_enlarged: int = 40_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,9 @@ class Ocr:
     ) -> OcrText:
         if find_spec("PIL") is None:  # as it is: tesseract opens the usual kinds itself
             return await self._recognised(program, picture, language, deadline, PageForm())
+        began = time.monotonic()
         best = await self._in_form(program, picture, language, deadline, PageForm())
+        seconds = time.monotonic() - began
         forms = _forms(best)
         for form in forms:
             if best.confidence >= SURE and form.scale == 1:
@@ -203,9 +210,9 @@ class Ocr:
             if other is None:
                 return best
             best = max(best, other, key=lambda found: found.score)
-        scale = max((form.scale for form in forms), default=1.0)
+        scale = max((form.scale for form in forms), default=1.0) if best.lines else 1.0
         for quarters in QUARTERS:
-            if best.confidence >= DOUBTFUL or len(best.text) > FEW_CHARS:
+            if best.confidence >= DOUBTFUL or len(best.text) > FEW_CHARS or seconds > BRIEF_SECONDS:
                 break
             form = PageForm(scale=scale, quarters=quarters)
             other = await self._tried(program, picture, language, deadline, form)
@@ -235,7 +242,12 @@ class Ocr:
         deadline: float | None,
         form: PageForm,
     ) -> OcrText:
-        request = {"scale": form.scale, "median": form.median, "quarters": form.quarters}
+        request = {
+            "scale": form.scale,
+            "median": form.median,
+            "quarters": form.quarters,
+            "max_enlarged": form.max_enlarged,
+        }
         made, page = await self._workers.run(READY_TASK, request, picture, deadline)
         form = replace(form, scale=made["scale"])
         found = await self._recognised(program, page, language, deadline, form)
@@ -296,8 +308,10 @@ def _forms(first: OcrText) -> list[PageForm]:
     if first.confidence < DOUBTFUL:
         forms.append(PageForm(layout=ANY_SIDE_UP))
     if height < LOW_LINE:
-        scale = min(max(GOOD_LINE / height, 1.5), MAX_SCALE) if height else 3.0
-        forms.append(PageForm(scale=scale))
+        if height:
+            forms.append(PageForm(scale=min(max(GOOD_LINE / height, 1.5), MAX_SCALE)))
+        else:
+            forms.append(PageForm(scale=3.0, max_enlarged=MAX_EMPTY_PIXELS))
     if first.confidence < SURE:
         layout = ANY_SIDE_UP if first.confidence < DOUBTFUL else UPRIGHT
         forms.append(PageForm(median=True, layout=layout))

@@ -15,6 +15,7 @@ from PIL import Image
 from tests.servers.model import Turn, model_server
 from tests.tools.files.test_tree_changes import ok, refused
 from tests.tools.images.pages import page, png
+from toolcrib.documents.ocr_child import ready
 from toolcrib.toolbox import Toolbox
 
 TEXT = "The harbour lies quiet today\nTwo boats return at 5:30 with fish"
@@ -82,6 +83,13 @@ async def test_a_few_words_that_lie_on_a_side(box: Toolbox, ws: Path, degrees: i
     }[degrees]
     for got, want in zip((left, top, width, height), expected, strict=True):
         assert abs(got - want) <= 12, (found.data["lines"][0]["box"], expected)
+
+
+def test_a_picture_without_a_line_is_enlarged_in_bounds() -> None:
+    request = {"scale": 3.0, "median": False, "quarters": 0, "max_enlarged": 1_000_000}
+    for size, scale in (((500, 500), 2.0), ((2000, 1000), 1.0), ((200, 100), 3.0)):
+        answer, _ = ready(request, png(Image.new("L", size, 255)))
+        assert answer["scale"] == scale, size
 
 
 @needs_tesseract
