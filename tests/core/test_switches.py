@@ -90,6 +90,23 @@ def test_a_switch_is_kept_for_the_user(capsys: pytest.CaptureFixture[str]) -> No
     assert Config.load().switches.browser is None
 
 
+@pytest.mark.rows("C188", "C107", "F09")
+def test_a_switch_is_set_by_the_name_of_another_system(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "set", "gitOperations", "on"]) == 0
+    assert "switches.git =" in capsys.readouterr().out
+    assert main(["config", "set", "switches.uiGeneration", "true"]) == 0
+    assert main(["config", "set", "notificationsEnabled", "off"]) == 0
+    switches = Config.load().switches
+    assert (switches.git, switches.ui, switches.notifications) == (True, True, False)
+    capsys.readouterr()
+    assert main(["config", "get", "gitOperations"]) == 0
+    assert capsys.readouterr().out == "true\n"
+    assert main(["config", "unset", "gitOperations"]) == 0
+    assert Config.load().switches.git is None
+    off = Config.model_validate({"switches": {"notifications": False}, "profile": "all"})
+    assert "send_notification" not in displayed(off)
+
+
 def test_a_wrong_switch_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ({"gti": True}, {"git": "perhaps"}):
         with pytest.raises(ConfigError):

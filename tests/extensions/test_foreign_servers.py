@@ -18,6 +18,7 @@ from mcp.client.client import Client
 from tests.conditions import until
 from tests.servers import foreign_mcp
 from tests.servers.asgi import served
+from tests.servers.model import Turn, model_server
 from tests.surfaces.cli.program import gone
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
@@ -375,6 +376,31 @@ async def test_folders_and_models_are_refused_unless_given(folder: Path) -> None
             assert "not supported" in (await box.call(name)).text
     async with opened(tree(folder, roots=True), folder) as box:
         assert (folder.parent / "workspace").as_uri() in (await box.call("moss_roots")).text
+
+
+async def test_a_model_is_asked_where_the_user_lets_it(folder: Path) -> None:
+    with model_server(*[Turn("Moss.")] * 40) as model:
+        config = tree(folder, sampling=True) | model.config()
+        async with opened(config, folder) as box:
+            await box.call("search_tools", {"query": "moss"})
+            done = await box.call("moss_sample")
+            assert ": Moss." in done.text
+            assert "moss asked" in done.render()
+            (sent,) = [request for request in model.requested if "messages" in request]
+            assert [one["content"] for one in sent["messages"]] == ["Be short.", "What is green?"]
+            assert sent["max_tokens"] == 9
+            assert not sent.get("tools")
+            picture = await box.call("moss_sample", {"picture": True})
+            assert "Only text is put to the model" in picture.text
+            loop = await box.call("moss_sample", {"times": 30})
+            assert "At most 20 times" in loop.text
+            assert ": Moss." in (await box.call("moss_sample")).text, "another call begins anew"
+    lost = {"agent": {"base_url": "http://127.0.0.1:9/v1"}}
+    async with opened(tree(folder, sampling=True) | lost, folder) as box:
+        await box.call("search_tools", {"query": "moss"})
+        gone = await box.call("moss_sample")
+        assert gone.error is not None
+        assert "got no answer" in gone.render()
 
 
 def person(answers: dict[str, Any], requested: list[str]) -> Any:

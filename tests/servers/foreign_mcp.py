@@ -43,7 +43,10 @@ NAMES = {
     "long": NOTHING,
     "variables": NOTHING,
     "roots": NOTHING,
-    "sample": NOTHING,
+    "sample": {
+        "type": "object",
+        "properties": {"picture": {"type": "boolean"}, "times": {"type": "integer"}},
+    },
     "ask": NOTHING,
     "ask_secret": NOTHING,
     "ask_address": NOTHING,
@@ -100,7 +103,16 @@ async def done(ctx: Any, name: str, given: dict[str, Any], folder: Path) -> type
             found = await session.list_roots()
             return text(*(str(root.uri) for root in found.roots))
         case "sample":
-            await session.create_message(messages=[], max_tokens=9)
+            if given.get("picture"):
+                part: Any = types.ImageContent(data=PIXEL, mime_type="image/png")
+            else:
+                part = types.TextContent(text="What is green?")
+            wanted = [types.SamplingMessage(role="user", content=part)]
+            for _ in range(given.get("times", 1)):
+                answer = await session.create_message(
+                    messages=wanted, max_tokens=9, system_prompt="Be short."
+                )
+            return text(f"{answer.model}: {answer.content.text}")
         case "ask" | "ask_secret":
             names = ("colour",) if name == "ask" else ("api_key",)
             answer = await session.elicit_form(

@@ -51,6 +51,9 @@ class McpServerConfig(Section):
         bool, Field(description="Its results may be the user's own, and count as read like files.")
     ] = True
     roots: Annotated[bool, Field(description="Tell it the folders of the workspace.")] = False
+    sampling: Annotated[
+        bool, Field(description="Let it ask the model of agent.base_url, in a call of its tools.")
+    ] = False
     start_seconds: Annotated[
         PositiveFloat, Field(description="Seconds in which it is started and says what it has.")
     ] = 30.0

@@ -23,6 +23,7 @@ SWITCHES: Mapping[str, tuple[str, ...]] = {
     ),
     "code": ("code",),
     "system": ("system",),
+    "notifications": ("send_notification",),
     "plan": ("plan",),
     "browser": ("browser",),
     "git": ("git",),
@@ -59,6 +60,7 @@ class SwitchesConfig(Section):
     text: Annotated[bool | None, _about("Texts, formats and JSON.")] = None
     code: Annotated[bool | None, _about("Symbols and refactorings.")] = None
     system: Annotated[bool | None, _about("This machine.")] = None
+    notifications: Annotated[bool | None, _about("Notes on the desktop.")] = None
     plan: Annotated[bool | None, _about("Plans of tasks.")] = None
     browser: Annotated[bool | None, _about("The browser.")] = None
     git: Annotated[bool | None, _about("Repositories.")] = None

@@ -9,6 +9,15 @@ MAX_COLUMNS = 500
 MAX_SPAN = 200
 _FIELDS = ("input", "select", "textarea", "button")
 _LABELLED = ("aria-label", "placeholder", "title")
+_LISTS = ("ul", "ol", "dl")
+_INLINE = frozenset(
+    (
+        *("a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i"),
+        *("ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span"),
+        *("strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    )
+)
+"""Elements within a word: around all others there is a space."""
 
 
 def prepare() -> None:
@@ -28,13 +37,14 @@ def extract(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     if "table" in request["kinds"]:
         found["tables"] = [_table(element) for element in tree.find_all("table")]
     if "form" in request["kinds"]:
-        found["forms"] = [_form(element, tree) for element in tree.find_all("form")]
+        elsewhere = _apart(tree)
+        found["forms"] = [_form(element, tree, elsewhere) for element in tree.find_all("form")]
     if "list" in request["kinds"]:
         found["lists"] = [
             _list(element)
-            for name in ("ul", "ol", "dl")
+            for name in _LISTS
             for element in tree.find_all(name)
-            if not _within(element, ("ul", "ol", "dl"))
+            if not _within(element, _LISTS)
         ]
     if "link" in request["kinds"]:
         found["links"] = [
@@ -45,8 +55,22 @@ def extract(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     return found, b""
 
 
-def _text(element: Any) -> str:
-    return " ".join(element.text.split())
+def _text(element: Any, without: tuple[str, ...] = ()) -> str:
+    """Its words as a reader sees them apart; what stands in elements `without` is left out."""
+    parts: list[str] = []
+    open_nodes = [element]
+    while open_nodes:
+        node = open_nodes.pop()
+        if isinstance(node, str):
+            parts.append(node)
+            continue
+        name = getattr(node, "tag", None)
+        if name is None:
+            parts.append(getattr(node, "text", "") if type(node).__name__ == "Text" else "")
+        elif node == element or name not in without:
+            space = "" if name in _INLINE else " "
+            open_nodes += [space, *reversed(list(node.children)), space]
+    return " ".join("".join(parts).split())
 
 
 def _attr(element: Any, name: str) -> str:
@@ -64,6 +88,11 @@ def _within(element: Any, names: tuple[str, ...], end: Any = None) -> bool:
     return False
 
 
+def _between(element: Any, item: Any) -> bool:
+    """Whether another list stands between an element and the item that it is in."""
+    return _within(element, _LISTS, item)
+
+
 def _own(element: Any, name: str, holder: str) -> list[Any]:
     """The elements of a name in it that belong to no inner one of its kind."""
     return [found for found in element.find_all(name) if found.closest(holder) == element]
@@ -79,7 +108,7 @@ def _table(element: Any) -> dict[str, Any]:
         cells = [c for c in row.children if getattr(c, "tag", "") in ("td", "th")]
         for cell in cells:
             _fill(line, reaching)
-            text = _text(cell)
+            text = _text(cell, ("table",))
             across, down = _span(cell, "colspan"), _span(cell, "rowspan")
             for _ in range(min(across, MAX_COLUMNS - len(line))):
                 if down > 1:
@@ -117,8 +146,19 @@ def _span(cell: Any, name: str) -> int:
     return min(max(int(digits), 1), MAX_SPAN) if digits.isdecimal() and len(digits) < 6 else 1
 
 
-def _form(element: Any, tree: Any) -> dict[str, Any]:
+def _apart(tree: Any) -> dict[str, list[Any]]:
+    """The fields that stand outside of the form that they name."""
+    found: dict[str, list[Any]] = {}
+    for name in _FIELDS:
+        for field in tree.find_all(name):
+            if (form := _attr(field, "form")) and not _within(field, ("form",)):
+                found.setdefault(form, []).append(field)
+    return found
+
+
+def _form(element: Any, tree: Any, elsewhere: dict[str, list[Any]]) -> dict[str, Any]:
     fields = [f for name in _FIELDS for f in element.find_all(name)]
+    fields += elsewhere.get(_attr(element, "id"), ())
     return {
         "name": _attr(element, "name") or _attr(element, "id"),
         "action": _attr(element, "action"),
@@ -172,12 +212,8 @@ def _items(element: Any, depth: int, rows: list[list[Any]]) -> None:
     for item in element.children:
         if getattr(item, "tag", "") not in ("li", "dt", "dd") or len(rows) >= MAX_ROWS:
             continue
-        inner = [c for c in item.find_all(["ul", "ol", "dl"]) if c.closest("li") == item]
-        text = _text(item)
-        for one in inner:
-            below = _text(one)
-            text = text.replace(below, "", 1).strip() if below else text
-        rows.append([depth, text])
+        inner = [found for found in item.find_all(list(_LISTS)) if not _between(found, item)]
+        rows.append([depth, _text(item, _LISTS)])
         if depth < 20:
             for one in inner:
                 _items(one, depth + 1, rows)

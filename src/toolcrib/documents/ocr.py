@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
@@ -43,10 +44,18 @@ DOUBTFUL = 75.0
 """Confidence below which it may lie on its side."""
 UPRIGHT, ANY_SIDE_UP = "3", "1"
 """Layouts, as tesseract numbers them; the second makes more mistakes in upright pages."""
+FEW_CHARS = 400
+"""With more of them tesseract tells by itself how a page lies."""
+BRIEF_SECONDS = 4.0
+"""A reading of a few words takes less; a large picture of anything else takes more."""
+QUARTERS = (1, 3, 2)
+"""Turns, by quarters clockwise, that a page with too few words to tell how it lies is tried in."""
 LOW_LINE = 20
 """Lines of fewer pixels are read once more, larger."""
 GOOD_LINE = 32
 MAX_SCALE = 4.0
+MAX_EMPTY_PIXELS = 8_000_000
+"""To which a picture without a line is enlarged: most large ones have no text."""
 RAPID_LANGUAGES = ("eng", "chi_sim", "chi_tra")
 LANGUAGE = re.compile(r"[A-Za-z]\w*([+/]\w+)*", re.ASCII)
 # ISO codes and names as tesseract calls its languages.
@@ -74,6 +83,8 @@ class PageForm:
     scale: float = 1.0
     median: bool = False
     layout: str = UPRIGHT
+    quarters: int = 0
+    max_enlarged: int = 40_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,26 +199,40 @@ class Ocr:
     ) -> OcrText:
         if find_spec("PIL") is None:  # as it is: tesseract opens the usual kinds itself
             return await self._recognised(program, picture, language, deadline, PageForm())
+        began = time.monotonic()
         best = await self._in_form(program, picture, language, deadline, PageForm())
-        height = best.line_height
-        forms = []
-        if best.confidence < DOUBTFUL:
-            forms.append(PageForm(layout=ANY_SIDE_UP))
-        if height < LOW_LINE:
-            scale = min(max(GOOD_LINE / height, 1.5), MAX_SCALE) if height else 3.0
-            forms.append(PageForm(scale=scale))
-        if best.confidence < SURE:
-            layout = ANY_SIDE_UP if best.confidence < DOUBTFUL else UPRIGHT
-            forms.append(PageForm(median=True, layout=layout))
+        seconds = time.monotonic() - began
+        forms = _forms(best)
         for form in forms:
             if best.confidence >= SURE and form.scale == 1:
                 continue
-            try:
-                other = await self._in_form(program, picture, language, deadline, form)
-            except TimedOut:
+            other = await self._tried(program, picture, language, deadline, form)
+            if other is None:
+                return best
+            best = max(best, other, key=lambda found: found.score)
+        scale = max((form.scale for form in forms), default=1.0) if best.lines else 1.0
+        for quarters in QUARTERS:
+            if best.confidence >= DOUBTFUL or len(best.text) > FEW_CHARS or seconds > BRIEF_SECONDS:
+                break
+            form = PageForm(scale=scale, quarters=quarters)
+            other = await self._tried(program, picture, language, deadline, form)
+            if other is None:
                 break
             best = max(best, other, key=lambda found: found.score)
         return best
+
+    async def _tried(
+        self,
+        program: str,
+        picture: bytes,
+        language: str,
+        deadline: float | None,
+        form: PageForm,
+    ) -> OcrText | None:
+        """A page in another form, or None where there is no time for it."""
+        with suppress(TimedOut):
+            return await self._in_form(program, picture, language, deadline, form)
+        return None
 
     async def _in_form(
         self,
@@ -217,10 +242,20 @@ class Ocr:
         deadline: float | None,
         form: PageForm,
     ) -> OcrText:
-        request = {"scale": form.scale, "median": form.median}
+        request = {
+            "scale": form.scale,
+            "median": form.median,
+            "quarters": form.quarters,
+            "max_enlarged": form.max_enlarged,
+        }
         made, page = await self._workers.run(READY_TASK, request, picture, deadline)
         form = replace(form, scale=made["scale"])
-        return await self._recognised(program, page, language, deadline, form)
+        found = await self._recognised(program, page, language, deadline, form)
+        if not form.quarters:
+            return found
+        size = (made["width"], made["height"])
+        lines = (replace(x, box=_turned_back(x.box, form.quarters, size)) for x in found.lines)
+        return replace(found, lines=tuple(lines))
 
     async def _recognised(
         self,
@@ -264,6 +299,33 @@ class Ocr:
             for text, confidence, left, top, width, height in answer["lines"]
         ]
         return OcrText(tuple(lines), "rapidocr", language)
+
+
+def _forms(first: OcrText) -> list[PageForm]:
+    """The forms in which a page is read once more, by how well it was read at first."""
+    height = first.line_height
+    forms = []
+    if first.confidence < DOUBTFUL:
+        forms.append(PageForm(layout=ANY_SIDE_UP))
+    if height < LOW_LINE:
+        if height:
+            forms.append(PageForm(scale=min(max(GOOD_LINE / height, 1.5), MAX_SCALE)))
+        else:
+            forms.append(PageForm(scale=3.0, max_enlarged=MAX_EMPTY_PIXELS))
+    if first.confidence < SURE:
+        layout = ANY_SIDE_UP if first.confidence < DOUBTFUL else UPRIGHT
+        forms.append(PageForm(median=True, layout=layout))
+    return forms
+
+
+def _turned_back(box: Box, quarters: int, size: tuple[int, int]) -> Box:
+    """A box of a page that was turned clockwise, in the page of this size as it lay."""
+    (left, top, width, height), (page_width, page_height) = box, size
+    if quarters == 1:
+        return top, page_height - left - width, height, width
+    if quarters == 3:
+        return page_width - top - height, left, height, width
+    return page_width - left - width, page_height - top - height, width, height
 
 
 def _failure(stderr: str, language: str) -> ToolError:

@@ -16,13 +16,17 @@ DARK = 100
 def prepare() -> None:
     """Load the codecs."""
     load_codecs()
-    ready({"scale": 2.0, "median": True}, saved(Image.new("RGB", (8, 8)), "PNG"))
+    ready(
+        {"scale": 2.0, "median": True, "quarters": 1, "max_enlarged": 9},
+        saved(Image.new("RGB", (8, 8)), "PNG"),
+    )
 
 
 def ready(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """A picture upright, in gray, dark on light, `scale` times as large, as PGM.
 
-    `median` takes single specks out. The answer has the size that it had, and the scale.
+    `median` takes single specks out, `quarters` turns it clockwise, and it is enlarged to
+    `max_enlarged` pixels at most. The answer has the size that it had, and the scale.
 
     Raises:
         TooLarge, UnsupportedContent: of the picture.
@@ -32,9 +36,13 @@ def ready(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     if ImageStat.Stat(image).mean[0] < DARK:
         image = ImageOps.invert(image)
     scale = min(float(request["scale"]), (MAX_PAGE_PIXELS / (width * height)) ** 0.5)
+    if scale > 1:
+        scale = max(1.0, min(scale, (request["max_enlarged"] / (width * height)) ** 0.5))
     if request["median"]:
         image = image.filter(ImageFilter.MedianFilter(3))
     if scale != 1:
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
         image = image.resize(size, Image.Resampling.LANCZOS)
+    if request["quarters"]:
+        image = image.rotate(-90 * request["quarters"], expand=True)
     return {"width": width, "height": height, "scale": scale}, saved(image, "PPM")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,13 @@ SETTINGS = (
     *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*", "CARGO_*", "RUSTUP_*"),
     *("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
 )
+AUTHORITIES = (
+    *("PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
+    "CARGO_HTTP_CAINFO",
+)
+"""Variables that name a file of certificate authorities."""
+SYSTEM_FOLDERS = ("/etc/", "/usr/")
+"""What a run sees of this machine in any case."""
 PIP_SETTING = re.compile(
     r"^(?:[\w:]+\.)+(index-url|extra-index-url|trusted-host)=(.*)$", re.MULTILINE
 )
@@ -71,7 +79,7 @@ async def package_indexes(ctx: Ctx) -> PackageIndexes:
     programs = (_pip(ctx), _npm(ctx), _go(ctx), *(_wanting(ctx, name) for name in WANTING))
     answers = await asyncio.gather(*programs)
     urls: list[str] = []
-    environment: dict[str, str] = {}
+    environment = _authorities()
     for found, variables in answers:
         urls += found
         environment |= variables
@@ -86,6 +94,16 @@ async def package_indexes(ctx: Ctx) -> PackageIndexes:
 
 
 Answer = tuple[list[str], dict[str, str]]
+
+
+def _authorities() -> dict[str, str]:
+    """What the user's programs trust beyond the usual: behind a company's proxy all fails else."""
+    named = environment(AUTHORITIES)
+    return {
+        name: value
+        for name, value in named.items()
+        if value == os.path.normpath(value) and value.startswith(SYSTEM_FOLDERS)
+    }
 
 
 async def _output(ctx: Ctx, argv: Sequence[str], **more: Any) -> str:

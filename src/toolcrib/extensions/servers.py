@@ -94,6 +94,8 @@ class _Server:
     died: float = 0.0
     last_words: str = ""
     calls: list[Ctx] = field(default_factory=list)
+    questions: int = 0
+    """How often it has asked a model since it had nothing to do."""
 
 
 class ForeignServers:
@@ -228,7 +230,7 @@ class ForeignServers:
             self._services,
             self._asks(name),
             self._tells_roots() if self._known.settings[name].roots else None,
-            None,
+            self._samples(name) if self._known.settings[name].sampling else None,
         )
         try:
             tools = await connection.start()
@@ -295,6 +297,19 @@ class ForeignServers:
 
         return roots
 
+    def _samples(self, name: str) -> Any:
+        """What answers when a server wants a model to be asked."""
+
+        async def sample(context: Any, params: types.CreateMessageRequestParams) -> Any:
+            del context
+            from toolcrib.extensions.model_requests import sampled
+
+            server = self._server(name)
+            server.questions += 1
+            return await sampled(name, params, self._asker(name), server.questions)
+
+        return sample
+
     def _asks(self, name: str) -> Any:
         """What answers a form that a server wants to be filled in by the person."""
 
@@ -327,6 +342,7 @@ class ForeignServers:
 
 @contextmanager
 def _noted(server: _Server, ctx: Ctx) -> Iterator[None]:
+    server.questions = 0 if not server.calls else server.questions
     server.calls.append(ctx)
     token = CURRENT.set(ctx)
     try:

@@ -65,6 +65,8 @@ def edit(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         notes.append(f"Only the first of {frames} frames is kept.")
     if image.mode.startswith("I") or image.mode == "F":
         notes.append("Its gray of more than 8 bits became 8.")
+    if image.mode == "CMYK":
+        notes.append("Its colours, CMYK, became RGB.")
     if animated:
         pictures, times, loop = _frames(image, frames)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -34,6 +35,10 @@ MODES = {
     "LAB": "Lab",
     "F": "gray, floating point",
 }
+TURNED = (5, 6, 7, 8)
+"""Values of `Orientation` with which a viewer shows width and height exchanged."""
+_PLACE = re.compile(r"GPS.?(?:latitude|longitude|position|coordinates)", re.IGNORECASE)
+"""How the notes of XMP and of PNG name a position."""
 _HIDDEN_TAGS = {"ExifOffset", "GPSInfo", "MakerNote", "UserComment", "PrintImageMatching"}
 
 
@@ -105,23 +110,18 @@ def _notes(image: Image.Image, *, position: bool) -> dict[str, Any]:
         facts["dpi"] = [round(float(value), 1) for value in dpi[:2]]
     if image.info.get("icc_profile"):
         facts["color_profile"] = True
-    texts: dict[Any, Any] = {}
-    # Asked for its texts, a PNG reads on to its end.
-    with suppress(UnsupportedContent), decoding():
-        texts = getattr(image, "text", None) or {}
-    notes = {str(k)[:60]: _text(v) for k, v in list(texts.items())[:MAX_NOTES]}
-    comment = image.info.get("comment")
-    if isinstance(comment, bytes | str) and comment:
-        notes["comment"] = _text(comment)
-    if notes:
-        facts["notes"] = notes
+    facts |= {name: value for name, value in _texts(image, position=position).items() if value}
     try:
         with decoding():
             exif = image.getexif()
             inner, place = exif.get_ifd(ExifTags.IFD.Exif), exif.get_ifd(ExifTags.IFD.GPSInfo)
     except UnsupportedContent:
         return facts | {"exif_damage": True}
-    named = {**_named(dict(exif)), **_named(inner)}
+    if any(map(_tells_place, [*exif.values(), *inner.values()])):
+        facts["has_position"] = True
+    named = {**_named(dict(exif), position), **_named(inner, position)}
+    if exif.get(ExifTags.Base.Orientation) in TURNED:
+        facts["turned_size"] = [image.height, image.width]
     if named:
         facts["exif"] = dict(list(named.items())[:MAX_NOTES])
     if place:
@@ -131,9 +131,41 @@ def _notes(image: Image.Image, *, position: bool) -> dict[str, Any]:
     return facts
 
 
-def _named(tags: dict[int, Any]) -> dict[str, str]:
+def _texts(image: Image.Image, *, position: bool) -> dict[str, Any]:
+    """The texts beside the pixels, of which those that tell a position wait to be asked for."""
+    texts: dict[Any, Any] = {}
+    # Asked for its texts, a PNG reads on to its end.
+    with suppress(UnsupportedContent), decoding():
+        texts = dict(getattr(image, "text", None) or {})
+    comment = image.info.get("comment")
+    if isinstance(comment, bytes | str) and comment:
+        texts["comment"] = comment
+    placed = {name for name, value in texts.items() if _tells_place(value)}
+    visible = [name for name in texts if position or name not in placed]
+    notes = {
+        str(name)[:60]: _text(_from_place(texts[name]) if name in placed else texts[name])
+        for name in visible[:MAX_NOTES]
+    }
+    return {"notes": notes, "has_position": bool(placed)}
+
+
+def _tells_place(value: Any) -> bool:
+    return bool(_from_place(value))
+
+
+def _from_place(value: Any) -> str:
+    """A note from where it tells a position; empty where it tells none."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    text = text.replace("\0", "")
+    found = _PLACE.search(text)
+    return text[found.start() :] if found is not None else ""
+
+
+def _named(tags: dict[int, Any], position: bool) -> dict[str, str]:
     found = {}
     for tag, value in tags.items():
+        if not position and _tells_place(value):
+            continue
         name = ExifTags.TAGS.get(tag, "")
         if name and name not in _HIDDEN_TAGS and (text := _text(value)):
             found[name] = text

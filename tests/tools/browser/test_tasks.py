@@ -226,7 +226,7 @@ SPELLED: dict[str, tuple[str, dict[str, object], str]] = {
 }
 
 
-@pytest.mark.rows("C040", "E56", "E57", "E58")
+@pytest.mark.rows("C040", "E56", "E57", "E58", "X13")
 @each_case("name, arguments, expected", SPELLED.values(), ids=SPELLED)
 async def test_names_and_arguments_of_other_systems(
     desk: Desk, name: str, arguments: dict[str, object], expected: str

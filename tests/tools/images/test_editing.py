@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.toolbox import Toolbox
@@ -39,7 +40,7 @@ def bomb(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-@pytest.mark.rows("C090")
+@pytest.mark.rows("C090", "X13")
 async def test_facts(box: Toolbox, ws: Path) -> None:
     exif = Image.Exif()
     exif[0x0110] = "Camera 1"
@@ -76,6 +77,37 @@ async def test_facts(box: Toolbox, ws: Path) -> None:
     assert drawing.data["scripts"] is True
     assert drawing.data["viewBox"] == "0 0 9 8"
     await refused(box, "edit_image", "unsupported_content", path="e.svg", resize="50%")
+
+
+@pytest.mark.rows("C090")
+async def test_a_position_in_any_note_is_told_only_on_request(box: Toolbox, ws: Path) -> None:
+    xmp = '<x:xmpmeta><rdf:Description exif:GPSLatitude="50,30.5N"/></x:xmpmeta>'
+    texts = PngInfo()
+    texts.add_itxt("XML:com.adobe.xmp", " " * 500 + xmp)
+    texts.add_text("Author", "moss")
+    picture().save(ws / "a.png", pnginfo=texts)
+    found = await ok(box, "image_info", path="a.png")
+    assert "50,30" not in found.render()
+    assert "50,30" not in str(found.data)
+    assert "note Author: moss" in found.text
+    assert "position=true" in found.text
+    reported = await ok(box, "image_info", path="a.png", position=True)
+    assert "50,30.5N" in reported.text
+    exif = Image.Exif()
+    exif[700] = xmp.encode()
+    save(ws / "a.tiff", picture(), exif=exif)
+    assert "50,30" not in (await ok(box, "image_info", path="a.tiff")).render()
+
+
+async def test_a_turned_photograph_says_how_it_is_shown(box: Toolbox, ws: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    save(ws / "a.jpg", picture(), exif=exif)
+    found = await ok(box, "image_info", path="a.jpg")
+    assert "60 x 40 pixels" in found.text
+    assert "shown turned, 40 x 60" in found.text
+    edited = await ok(box, "edit_image", path="a.jpg", output="b.png")
+    assert (edited.data["width"], edited.data["height"]) == (40, 60)
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.webp", "a.bmp", "a.tiff", "a.gif", "a.ico"])
@@ -156,7 +188,8 @@ async def test_other_depths_and_colours(box: Toolbox, ws: Path) -> None:
     with Image.open(ws / "flat.png") as made:
         assert [made.getpixel((n, 0)) for n in (0, 128, 255)] == [0, 128, 255]
     save(ws / "cmyk.jpg", picture(mode="CMYK"))
-    await ok(box, "edit_image", path="cmyk.jpg", output="rgb.png")
+    made = await ok(box, "edit_image", path="cmyk.jpg", output="rgb.png")
+    assert "CMYK, became RGB" in made.text
     with Image.open(ws / "rgb.png") as made:
         assert made.mode == "RGB"
         assert made.getpixel((50, 30))[2] > 180

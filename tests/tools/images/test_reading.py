@@ -15,6 +15,7 @@ from PIL import Image
 from tests.servers.model import Turn, model_server
 from tests.tools.files.test_tree_changes import ok, refused
 from tests.tools.images.pages import page, png
+from toolcrib.documents.ocr_child import ready
 from toolcrib.toolbox import Toolbox
 
 TEXT = "The harbour lies quiet today\nTwo boats return at 5:30 with fish"
@@ -60,6 +61,35 @@ async def test_pages_as_they_come(box: Toolbox, ws: Path, name: str) -> None:
     box_of = found.data["lines"][0]["box"]
     assert box_of[0] + box_of[2] <= image.width
     assert box_of[1] + box_of[3] <= image.height
+
+
+@needs_tesseract
+@pytest.mark.rows("C089")
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+async def test_a_few_words_that_lie_on_a_side(box: Toolbox, ws: Path, degrees: int) -> None:
+    upright = page(TEXT)
+    upright.rotate(degrees, expand=True).save(ws / "turned.png")
+    upright.save(ws / "upright.png")
+    found = await ok(box, "ocr_image", path="turned.png")
+    assert TEXT in found.text, found.text
+    wanted = (await ok(box, "ocr_image", path="upright.png")).data["lines"][0]["box"]
+    left, top, width, height = found.data["lines"][0]["box"]
+    x, y, across, down = wanted
+    full_width, full_height = upright.size
+    expected = {
+        90: (y, full_width - x - across, down, across),
+        180: (full_width - x - across, full_height - y - down, across, down),
+        270: (full_height - y - down, x, down, across),
+    }[degrees]
+    for got, want in zip((left, top, width, height), expected, strict=True):
+        assert abs(got - want) <= 12, (found.data["lines"][0]["box"], expected)
+
+
+def test_a_picture_without_a_line_is_enlarged_in_bounds() -> None:
+    request = {"scale": 3.0, "median": False, "quarters": 0, "max_enlarged": 1_000_000}
+    for size, scale in (((500, 500), 2.0), ((2000, 1000), 1.0), ((200, 100), 3.0)):
+        answer, _ = ready(request, png(Image.new("L", size, 255)))
+        assert answer["scale"] == scale, size
 
 
 @needs_tesseract
@@ -165,7 +195,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 ALLOWED = {"policy": {"rules": [{"action": "allow", "tool": "screenshot_desktop"}]}}
 
 
-@pytest.mark.rows("C091")
+@pytest.mark.rows("C091", "X13")
 @pytest.mark.usefixtures("screen")
 async def test_a_picture_of_the_screen(ws: Path) -> None:
     async with Toolbox(ALLOWED, workspace=ws) as box:

@@ -100,6 +100,18 @@ async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted)
     assert server.origin not in more.error.message
 
 
+async def test_what_the_users_programs_trust_counts_in_a_run(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setenv("PIP_CERT", "/etc/ssl/certs/ca-certificates.crt")
+    monkeypatch.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/etc/../root/ca.pem")
+    done = await approved(box, command="env", network=["packages"])
+    assert "PIP_CERT=/etc/ssl/certs/ca-certificates.crt\n" in done.text
+    assert "SSL_CERT_FILE" not in done.text
+    assert "REQUESTS_CA_BUNDLE" not in done.text
+
+
 @NPM
 async def test_npm_installs_and_its_scripts_are_confined(
     box: Toolbox, server: Scripted, folder: Path, tmp_path: Path

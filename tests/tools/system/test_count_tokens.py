@@ -12,6 +12,7 @@ import pytest
 
 from tests.servers.scripted import Answer, scripted
 from tests.tools.system.conftest import Machine
+from tests.tools.system.older_texts import OLDER_COUNTS
 from toolcrib import Toolbox
 
 ROOT = Path(__file__).parents[3]
@@ -36,7 +37,7 @@ async def test_o200k_and_cl100k_are_exact(machine: Machine) -> None:
             found = (await machine("count_tokens", text=text, encoding=name)).data
             wanted = len(encoding.encode(text, disallowed_special=()))
             assert found["tokens"] == wanted, text[:40]
-            assert found["exact"] is True
+            assert (found["exact"], found["counted_by"]) == (True, "table")
     assert (await machine("count_tokens", text="a", encoding="gpt-4o")).data["encoding"] == "o200k"
     assert (await machine("count_tokens", text="a", model="gpt-4")).data["encoding"] == "cl100k"
 
@@ -46,11 +47,22 @@ async def test_others_are_told_as_estimated(machine: Machine) -> None:
     for name in ("p50k", "r50k", "gpt2", "llama3", "qwen"):
         found = await machine("count_tokens", text="a b c", encoding=name)
         assert "estimated" in found.text
-        assert found.data["exact"] is False
+        assert (found.data["exact"], found.data["counted_by"]) == (False, "estimate")
     for text in TEXTS[:-2]:
         found = (await machine("count_tokens", text=text, encoding="another")).data["tokens"]
         wanted = len(encoding.encode(text, disallowed_special=()))
         assert abs(found - wanted) <= 0.1 * wanted, (text[:30], found, wanted)
+
+
+@pytest.mark.rows("C111")
+async def test_older_encodings_are_estimated_as_what_they_are(machine: Machine) -> None:
+    for text, counts in OLDER_COUNTS.items():
+        for name, wanted in {**counts, "gpt2": counts["r50k"]}.items():
+            found = await machine("token_count", text=text, encoding=name)
+            assert "estimated" in found.text
+            off = 0.13 if "ä" in text else 0.1
+            assert abs(found.data["tokens"] / wanted - 1) <= off, (name, text[:20])
+    assert (await machine("count_tokens", text="a b", encoding="gpt2")).data["tokens"] == 2
 
 
 async def test_a_family_that_reads_digit_by_digit(machine: Machine) -> None:
@@ -106,6 +118,7 @@ async def test_the_server_of_a_model_counts(tmp_path: Path, form: str) -> None:
         async with Toolbox(config, workspace=tmp_path) as box:
             own = await box.call("count_tokens", {"text": "a b c", "encoding": "own-model"})
             assert own.text == "3 tokens (own-model, counted by its server), 5 characters"
+            assert own.data["counted_by"] == "server"
             other = await box.call("count_tokens", {"text": "a b c", "encoding": "llama3"})
             assert "estimated" in other.text
             assert server.count("/tokenize") == 1

@@ -96,6 +96,10 @@ async def test_variables_without_their_secrets(ws: object, monkeypatch: pytest.M
         assert "PLAIN_THING=to be seen" in found.text
         one = await box.call("env_inspect", {"prefix": "PLAIN_TH"})
         assert list(one.data["variables"]) == ["PLAIN_THING"]
+        begins = await box.call("env_inspect", {"prefix": "THING"})
+        assert begins.data["variables"] == {}, "a prefix is where a name begins"
+        part = await box.call("list_env", {"filter": "in_th"})
+        assert list(part.data["variables"]) == ["PLAIN_THING"]
 
 
 @contextmanager
@@ -113,6 +117,8 @@ async def test_a_port_here_is_read_and_not_connected_to(machine: Machine) -> Non
         assert found.data["state"] == "open"
         assert found.data["listeners"][0]["pid"] == os.getpid()
         assert "this machine alone" in found.text
+        named = await machine("check_port", port=port, host=socket.gethostname())
+        assert named.data["state"] == "open"
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()

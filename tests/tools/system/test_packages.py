@@ -12,8 +12,16 @@ from tests.cases import each_case
 from tests.servers.packages import NAME, VERSION, index
 from tests.servers.scripted import Scripted
 from tests.tools.system.conftest import Machine
+from toolcrib.core.errors import BadInput
+from toolcrib.files.paths import Workspace
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.system.package_managers import NAMES, command_of, understood
+from toolcrib.tools.system.package_managers import (
+    NAMES,
+    Action,
+    command_of,
+    manager_of,
+    understood,
+)
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -57,6 +65,10 @@ async def test_pip_in_the_environment_of_the_project(project: Machine, server: S
     assert f"{NAME} {VERSION}" in listed.text
     outdated = await project("manage_packages", action="outdated")
     assert NAME not in str(outdated.data["packages"])
+    audited = await project("manage_packages", action="audit")
+    assert "No broken requirements" in audited.text
+    assert "were not looked up: install pip-audit" in audited.text
+    assert audited.data["exit_code"] == 0
     gone = await applied(project, action="uninstall", packages=[NAME])
     assert f"Successfully uninstalled {NAME}" in gone
 
@@ -80,6 +92,25 @@ async def test_the_manager_is_told_from_the_files(project: Machine) -> None:
     (project.folder / "package.json").write_text("{}")
     (project.folder / "pyproject.toml").touch()
     assert "npm and pip" in await project.refused("manage_packages", action="list")
+
+
+def test_uv_where_its_lock_is(ws: Path) -> None:
+    for name in ("pyproject.toml", "uv.lock"):
+        (ws / name).touch()
+    folder = Workspace([str(ws)]).start("")
+    assert manager_of(folder, "") == "uv"
+
+    def line(action: Action, *names: str) -> str:
+        return command_of("uv", action, names, has_venv=True).line
+
+    assert line("install", "a>=1") == "uv add -- 'a>=1'"
+    assert line("uninstall", "a") == "uv remove -- a"
+    assert line("update") == "uv sync --upgrade"
+    assert line("update", "a") == "uv sync --upgrade-package a"
+    for found in (line("list"), line("outdated"), line("audit")):
+        assert ".venv/bin/python" in found, "not the environment of toolcrib"
+    with pytest.raises(BadInput, match=r"no \.venv"):
+        command_of("uv", "list", [], has_venv=False)
 
 
 @each_case(
@@ -124,5 +155,10 @@ def test_answers_are_read() -> None:
     outdated = '{"a": {"current": "1", "wanted": "1", "latest": "2"}}'
     assert understood("npm", "outdated", outdated) == [{"name": "a", "version": "1", "latest": "2"}]
     assert understood("npm", "list", "no json") is None
+    failed = '{"error": {"code": "ENOLOCK", "summary": "It needs a lockfile.", "detail": ""}}'
+    assert understood("npm", "audit", failed) is None, "its words are told as they are"
+    assert understood("uv", "list", '[{"name": "a", "version": "1"}]') == [
+        {"name": "a", "version": "1"}
+    ]
     assert understood("pip", "list", '{"error": 1}') is None
     assert understood("cargo", "list", "a v1") is None

@@ -63,6 +63,43 @@ async def test_data_of_html(box: Toolbox, ws: Path) -> None:
     assert (await box.call("extract_html_data", {"html": huge})).error is None
 
 
+@pytest.mark.rows("C096", "X13")
+async def test_words_of_cells_and_items_stay_as_a_reader_sees_them(box: Toolbox) -> None:
+    html = (
+        "<table><tr><td>one<br>two<p>th<b>ree</b></p><table><tr><td>inner</table></table>"
+        "<ul><li>apple<ul><li>a</ul></ul><dl><dt>term<dd>text<ul><li>below</ul></dl>"
+        "<form id=f><input name=a></form><input name=b form=f>"
+    )
+    found = await ok(box, "extract_html_data", html=html)
+    assert [table["rows"] for table in found.data["tables"]] == [[["one two three"]], [["inner"]]]
+    bullets, terms = found.data["lists"]
+    assert bullets["items"] == [[0, "apple"], [1, "a"]]
+    assert terms["items"] == [[0, "term"], [0, "text"], [1, "below"]]
+    assert [field["name"] for field in found.data["forms"][0]["fields"]] == ["a", "b"]
+    assert "Table 2: 1 row\n" in found.text
+
+
+@pytest.mark.rows("C094")
+async def test_fields_say_their_type(box: Toolbox) -> None:
+    fields = [{"name": "Age", "type": "number"}, {"label": "Mailing address"}, "News: checkbox"]
+    form = await ok(box, "generate_ui_component", component_type="form", fields=fields)
+    assert 'name="age" type="number" required>' in form.text
+    assert 'name="mailing-address" type="text"' in form.text
+    assert 'name="news" type="checkbox">' in form.text
+    candidate = await ok(box, "make_ui_component", kind="form", parts=["Candidate", "Note: a: b"])
+    assert 'type="date"' not in candidate.text
+    assert ">Note: a: b</label>" in candidate.text
+    board = await ok(box, "make_ui_component", kind="dashboard", parts=["Sales: 4 < 5", "Visits"])
+    assert ">Sales</h2><p>4 &lt; 5</p>" in board.text
+    assert ">Visits</h2><p>No data yet.</p>" in board.text
+    await refused(box, "make_ui_component", "bad_input", kind="form", parts=[{"x": 1}])
+
+
+async def test_nobody_is_asked_about_nothing(box: Toolbox) -> None:
+    for name in ("preview_html", "open_path"):
+        await refused(box, name, "bad_input")
+
+
 @pytest.mark.rows("C094")
 async def test_components(box: Toolbox, ws: Path) -> None:
     made = await ok(box, "generate_ui_component", component_type="button", label="<Go>")

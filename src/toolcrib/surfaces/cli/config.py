@@ -113,6 +113,8 @@ def run(options: Namespace, flags: Flags) -> int:
     """Print what was asked for."""
     file = _file(flags)
     _check_words(options)
+    if options.key is not None:
+        options.key = _own_name(options.key)
     if options.what == "path":
         print(file)
         return 0
@@ -125,7 +127,7 @@ def run(options: Namespace, flags: Flags) -> int:
         print(f"warning: {problem}", file=sys.stderr)
     layers = _layers(file, flags)
     if options.what == "get":
-        return _get(options.key, config, layers)
+        return _get(str(options.key), config, layers)
     print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
     print("# each value with its layer: default, LLM_CHAT_WEB_*, file, env or flag\n")
     tree = displayed(config.model_dump(mode="json"))
@@ -163,6 +165,14 @@ def _change(options: Namespace, file: Path, flags: Flags) -> int:
         if name.upper() == f"TOOLCRIB_{options.key.replace('.', '__')}".upper():
             print(f"note: {name} is set and goes before the file.", file=sys.stderr)
     return 0
+
+
+def _own_name(key: str) -> str:
+    """The name here of a switch that another system calls so; else the key as it is."""
+    from toolcrib.surfaces.cli.foreign_settings import known_settings
+
+    found = known_settings().get(key.removeprefix("switches."))
+    return found[1].to if found is not None and found[1].to.startswith("switches.") else key
 
 
 def _require_existing(options: Namespace, flags: Flags) -> None:

@@ -133,7 +133,7 @@ def _show(found: list[Check]) -> None:
 def _verdict(found: list[Check], broken: list[Check]) -> str:
     if broken:
         return f"\nBroken: {', '.join(dict.fromkeys(check.name for check in broken))}."
-    spare = [check.name for check in found if check.state == "broken"]
+    spare = list(dict.fromkeys(check.name for check in found if check.state == "broken"))
     works = f"It works, except: {', '.join(spare)}." if spare else "It works."
     missing = sum(check.state == "missing" for check in found)
     if missing:

@@ -17,7 +17,7 @@ async def own_tools(services: Services) -> list[Check]:
     found = await in_thread(lambda _: available(services.config, retry=True), None)
     own = [tool.name for tool in found.tools if isinstance(tool, OwnTool)]
     checks = [
-        Check("own tools", "broken", str(skipped), f"correct it, or take it out of {skipped.where}")
+        Check("own tools", "broken", str(skipped), f"correct {skipped.where}, or take it away")
         for skipped in found.skipped
     ]
     if own or not checks:

@@ -49,11 +49,16 @@ async def image_info(
     return Result(text="\n".join(_lines(known)), data=known, private=True)
 
 
+def _size(facts: dict[str, Any]) -> str:
+    size = f", {facts['width']} x {facts['height']} pixels" if "width" in facts else ""
+    if "turned_size" in facts:
+        across, down = facts["turned_size"]
+        size += f" (shown turned, {across} x {down}, as edit_image counts)"
+    return size
+
+
 def _lines(facts: dict[str, Any]) -> list[str]:
-    size = ""
-    if "width" in facts:
-        size = f", {facts['width']} x {facts['height']} pixels"
-    lines = [f"{facts['path']}: {facts['format']}{size}, {size_of(facts['bytes'])}"]
+    lines = [f"{facts['path']}: {facts['format']}{_size(facts)}, {size_of(facts['bytes'])}"]
     lines += [facts["misnamed"]] if "misnamed" in facts else []
     if "damage" in facts:
         lines.append(f"Only its header can be read. {facts['damage']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -22,7 +23,8 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
 
 
 def _is_here(host: str) -> bool:
-    return host.strip().lower().rstrip(".") in HERE
+    name = host.strip().lower().rstrip(".")
+    return name in HERE or name == platform.node().lower()
 
 
 async def _opened(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

@@ -21,7 +21,6 @@ from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
 
 EXACT = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
-OLDER = ("p50k", "r50k", "gpt2")
 SLICE_CHARS = 200_000
 MODELS = {
     "o200k": ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4", "chatgpt-4o", "gpt-oss"),
@@ -32,6 +31,21 @@ DIGIT_BY_DIGIT = ("qwen", "qwq", "qvq")
 O200K_DIGITS = 3
 HAN_DISCOUNT = 0.15
 """Tokens by which a Han character is cheaper there; by bench/token_counts.py."""
+OLDER = ("r50k", "gpt2", "p50k")
+"""Encodings with a smaller table, in which code and other languages than English cost more."""
+OLDER_SHARE = 1.1
+OLDER_SPACE = {"r50k": 1.0, "gpt2": 1.0, "p50k": 0.0}
+"""For each space of an indentation after the second; p50k has tokens for those."""
+OLDER_LINE_END = 1.8
+"""For a line that ends with a sign, which newer tables join with the line end."""
+OLDER_EAST_ASIAN = 1.0
+OLDER_NON_ASCII = 1.5
+OLDER_DIGIT = -0.25
+"""By bench/token_counts.py, as the others."""
+_INDENTATION = re.compile(" {3,}")
+_SIGN_AT_END = re.compile(r"[^\w\s]\n")
+_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _DIGITS = re.compile("[0-9]+")
 _HAN = re.compile("[\u3400-\u9fff]")
 
@@ -59,20 +73,26 @@ async def count_tokens(
         raise BadInput("Send either text or path.")
     name = _encoding(encoding)
     content = text or (await in_thread(lambda _: load(path).text, ctx.deadline) if path else "")
-    exact = name in EXACT
-    served = None if exact else await _counted_by_server(content, encoding, ctx)
+    counted_by = "table" if name in EXACT else "estimate"
+    served = None if name in EXACT else await _counted_by_server(content, encoding, ctx)
     if served is not None:
         count, name = served
-        exact = True
+        counted_by = "server"
         summary = f"{count:,} tokens ({name}, counted by its server), {len(content):,} characters"
-    elif exact:
+    elif name in EXACT:
         count = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
         summary = f"{count:,} tokens ({name}), {len(content):,} characters"
     else:
         count = await in_thread(lambda _: _estimated(content, encoding), ctx.deadline)
         summary = f"about {count:,} tokens, estimated; {len(content):,} characters"
-    data: dict[str, Any] = {"tokens": count, "exact": exact, "encoding": name or "estimate"}
-    return Result(summary, data | {"characters": len(content)}, impersonal=path is None)
+    data: dict[str, Any] = {
+        "tokens": count,
+        "exact": counted_by != "estimate",
+        "counted_by": counted_by,
+        "encoding": name or "estimate",
+        "characters": len(content),
+    }
+    return Result(summary, data, impersonal=path is None)
 
 
 async def _counted_by_server(text: str, model: str, ctx: Ctx) -> tuple[int, str] | None:
@@ -109,10 +129,29 @@ def _encoding(given: str) -> str:
 def _estimated(text: str, model: str) -> int:
     """An estimate by the tables of o200k, and by what is known of a family besides."""
     count = estimate(text)
+    older = model.strip().lower().replace("_base", "").replace("-", "")
+    if older in OLDER:
+        return _estimated_older(text, older, count)
     if model.strip().lower().rpartition("/")[2].startswith(DIGIT_BY_DIGIT):
         count += sum(len(run) - ceil(len(run) / O200K_DIGITS) for run in _DIGITS.findall(text))
         count -= round(HAN_DISCOUNT * len(_HAN.findall(text)))
     return count
+
+
+def _estimated_older(text: str, name: str, count: int) -> int:
+    """The same for the tables of GPT-2 and GPT-3."""
+    indented = sum(len(run) - 2 for run in _INDENTATION.findall(text))
+    east_asian = len(_EAST_ASIAN.findall(text))
+    other = len(_NON_ASCII.findall(text)) - east_asian
+    tokens = (
+        OLDER_SHARE * count
+        + OLDER_SPACE[name] * indented
+        + OLDER_LINE_END * len(_SIGN_AT_END.findall(text))
+        + OLDER_EAST_ASIAN * east_asian
+        + OLDER_NON_ASCII * other
+        + OLDER_DIGIT * sum(map(len, _DIGITS.findall(text)))
+    )
+    return max(round(tokens), min(count, 1))
 
 
 def _exact(text: str, name: str) -> int:

@@ -23,10 +23,11 @@ FOLDERS = {"PWD", "OLDPWD"}
     rights=READ,
     keywords=("environment variables", "printenv", "path", "export", "getenv", "variable"),
     aliases=("env", "get_env", "environment_variables", "env_inspect"),
-    argument_aliases={"prefix": "filter", "name": "filter", "pattern": "filter"},
+    argument_aliases={"name": "filter", "pattern": "filter"},
 )
 async def list_env(
     filter: Annotated[str, Param("Part of a name.")] = "",  # noqa: A002 - as elsewhere
+    prefix: Annotated[str, Param("How a name begins.", unlisted=True)] = "",
     *,
     ctx: Ctx,
 ) -> Result:
@@ -36,8 +37,12 @@ async def list_env(
     fewer of them.
     """
     own = set(_named_secrets(ctx.config))
-    wanted = filter.casefold().strip()
-    found = {n: v for n, v in sorted(environment(("*",)).items()) if wanted in n.casefold()}
+    wanted, start = filter.casefold().strip(), prefix.casefold().strip()
+    found = {
+        name: value
+        for name, value in sorted(environment(("*",)).items())
+        if wanted in name.casefold() and name.casefold().startswith(start)
+    }
     listed = {name: HIDDEN if name in own else safe_value(name, v) for name, v in found.items()}
     chars = VALUE_CHARS if len(listed) > 1 else 8 * VALUE_CHARS
     lines = [f"{name}={one_line(value, chars)}" for name, value in listed.items()]

@@ -29,7 +29,7 @@ MAX_LINES = 100
 @tool(
     group="system",
     rights=READ | WRITE | EXEC,
-    keywords=("pip", "npm", "cargo", "dependencies", "install", "upgrade", "vulnerabilities"),
+    keywords=("pip", "uv", "npm", "cargo", "dependencies", "install", "upgrade", "vulnerabilities"),
     aliases=("package_manage", "install_package"),
     argument_aliases={"package_name": "packages", "package": "packages", "name": "packages"},
     destructive=True,
@@ -45,7 +45,7 @@ async def manage_packages(
 ) -> Result:
     """List, audit, install, update or remove packages of a project.
 
-    pip works in the project's .venv, npm and cargo in the project; all by run_command, in its
+    pip and uv work in the project's .venv, npm and cargo in the project; all by run_command, in its
     sandbox and with the network of packages alone, about which the user is asked. Off by
     default (run.packages).
     """

@@ -1,4 +1,4 @@
-"""pip, npm and cargo: their commands for one project, and what their answers say."""
+"""pip, uv, npm and cargo: their commands for one project, and what their answers say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.files.paths import SafePath
 
 Action = Literal["list", "outdated", "audit", "install", "uninstall", "update"]
-Manager = Literal["pip", "npm", "cargo"]
+Manager = Literal["pip", "uv", "npm", "cargo"]
 CHANGES = ("install", "uninstall", "update")
 OFFLINE = ("list", "uninstall")
 """What needs no network."""
@@ -21,19 +21,23 @@ MAX_PACKAGES = 30
 SIGNS: dict[Manager, tuple[str, ...]] = {
     "npm": ("package.json",),
     "cargo": ("Cargo.toml",),
+    "uv": ("uv.lock",),
     "pip": ("pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".venv", "Pipfile"),
 }
+_PYTHON_NAME = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}(?:\[[\w,.-]{1,100}\])?"
+    r"(?:(?:==|~=|>=|<=|!=|<|>)[\w.*+!-]{1,60}(?:,(?:==|~=|>=|<=|!=|<|>)[\w.*+!-]{1,60}){0,5})?"
+)
 NAMES: dict[Manager, re.Pattern[str]] = {
-    "pip": re.compile(
-        r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}(?:\[[\w,.-]{1,100}\])?"
-        r"(?:(?:==|~=|>=|<=|!=|<|>)[\w.*+!-]{1,60}(?:,(?:==|~=|>=|<=|!=|<|>)[\w.*+!-]{1,60}){0,5})?"
-    ),
+    "pip": _PYTHON_NAME,
+    "uv": _PYTHON_NAME,
     "npm": re.compile(
         r"(?:@[a-z0-9~][\w.~-]{0,100}/)?[a-zA-Z0-9~][\w.~-]{0,100}(?:@[\w.^~<>=*-]{1,60})?"
     ),
     "cargo": re.compile(r"[A-Za-z][\w-]{0,100}(?:@[\w.^~=*+-]{1,60})?"),
 }
 VENV = ".venv"
+NO_PIP_AUDIT = "Known vulnerabilities were not looked up: install pip-audit here for that."
 NO_VENV = "There is no .venv in this project yet: install makes one."
 
 
@@ -57,9 +61,11 @@ def manager_of(folder: SafePath, wanted: str) -> Manager:
             return name
     names = {entry.name for entry in folder.gate.entries(folder)}
     found = [manager for manager, signs in SIGNS.items() if names & set(signs)]
+    if "uv" in found:  # what it keeps has the files of pip as well
+        found = [manager for manager in found if manager != "pip"]
     if len(found) != 1:
         what = f"has files of {' and '.join(found)}" if found else "has no files of a manager"
-        raise BadInput(f"{folder.display} {what}.", hint="Name it: manager pip, npm or cargo.")
+        raise BadInput(f"{folder.display} {what}.", hint="Name it: manager pip, uv, npm or cargo.")
     return found[0]
 
 
@@ -84,7 +90,10 @@ def command_of(
         raise BadInput(f"{action} what? Send packages.")
     if manager == "pip":
         return _pip(action, names, has_venv=has_venv)
-    words = (_npm if manager == "npm" else _cargo)(action, names)
+    if manager == "uv":
+        words = _uv(action, names, has_venv=has_venv)
+    else:
+        words = (_npm if manager == "npm" else _cargo)(action, names)
     return PackageCommand(manager, manager, shlex.join([manager, *words]))
 
 
@@ -95,7 +104,10 @@ def _pip(action: Action, names: list[str], *, has_venv: bool) -> PackageCommand:
     pip = [python, "-m", "pip", "--no-input", "--disable-pip-version-check"]
     if action == "audit":
         # pip-audit where the project has it: what it knows comes from elsewhere than packages do.
-        line = f"{shlex.join([*pip, 'check'])} && {shlex.join([python, '-m', 'pip_audit'])}"
+        line = (
+            f"{shlex.join([*pip, 'check'])} && if {python} -c 'import pip_audit' 2>/dev/null; "
+            f"then {python} -m pip_audit; else echo {shlex.quote(NO_PIP_AUDIT)}; fi"
+        )
         return PackageCommand("pip", "python3", line)
     if action == "update" and not names:
         raise BadInput("update what? pip updates packages by name; outdated lists them.")
@@ -110,6 +122,22 @@ def _pip(action: Action, names: list[str], *, has_venv: bool) -> PackageCommand:
     if not has_venv:
         line = f"python3 -m venv {VENV} && {line}"
     return PackageCommand("pip", "python3", line)
+
+
+def _uv(action: Action, names: list[str], *, has_venv: bool) -> list[str]:
+    if not has_venv and action in ("list", "outdated", "audit"):
+        raise BadInput(NO_VENV, hint="Install something, or name another manager.")
+    upgrade = [word for name in names for word in ("--upgrade-package", name)] or ["--upgrade"]
+    # Else it looks into the environment that toolcrib itself may run in.
+    here = ["--python", f"{VENV}/bin/python"]
+    return {
+        "list": ["pip", "list", *here, "--format=json"],
+        "outdated": ["pip", "list", *here, "--outdated", "--format=json"],
+        "audit": ["pip", "check", *here],
+        "install": ["add", "--", *names],
+        "uninstall": ["remove", "--", *names],
+        "update": ["sync", *upgrade],
+    }[action]
 
 
 def _npm(action: Action, names: list[str]) -> list[str]:
@@ -143,7 +171,7 @@ def understood(manager: Manager, action: Action, output: str) -> list[dict[str, 
         found = json.loads(output or "null")
     except ValueError:
         return None
-    reader: Callable[[Any], list[dict[str, str]]] = _pip_list if manager == "pip" else _npm_list
+    reader: Callable[[Any], list[dict[str, str]]] = _npm_list if manager == "npm" else _pip_list
     try:
         return reader(found)
     except (AttributeError, TypeError, KeyError):
@@ -162,6 +190,8 @@ def _pip_list(found: Any) -> list[dict[str, str]]:
 
 
 def _npm_list(found: Any) -> list[dict[str, str]]:
+    if set(found.get("error", ())) & {"code", "summary", "detail"}:
+        raise TypeError("npm says why it lists nothing")
     if "vulnerabilities" in found:
         return [
             {"name": str(name), "severity": str(one["severity"]), "range": str(one["range"])}

@@ -10,6 +10,7 @@ from toolcrib.core.errors import BadInput, NoResults, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 
@@ -69,7 +70,7 @@ def _tables(found: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     for number, table in enumerate(found.get("tables", ()), 1):
         name = f" {table['caption']}" if table["caption"] else ""
-        lines.append(f"Table {number}{name}: {len(table['rows']):,} rows")
+        lines.append(f"Table {number}{name}: {counted(len(table['rows']), 'row')}")
         rows = [table["columns"], *table["rows"]] if table["columns"] else table["rows"]
         lines += [" | ".join(row) for row in rows]
     return lines
@@ -92,7 +93,7 @@ def _forms(found: Mapping[str, Any]) -> list[str]:
 def _lists(found: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     for number, one in enumerate(found.get("lists", ()), 1):
-        lines.append(f"List {number}: {len(one['items']):,} items")
+        lines.append(f"List {number}: {counted(len(one['items']), 'item')}")
         lines += [f"{'  ' * depth}- {text}" for depth, text in one["items"]]
     return lines
 
@@ -101,4 +102,4 @@ def _links(found: Mapping[str, Any]) -> list[str]:
     links = found.get("links", ())
     if not links:
         return []
-    return [f"{len(links):,} links", *(f"- {one['text']}: {one['url']}" for one in links)]
+    return [counted(len(links), "link"), *(f"- {one['text']}: {one['url']}" for one in links)]

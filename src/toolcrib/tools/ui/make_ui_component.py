@@ -18,6 +18,21 @@ MAX_PARTS = 200
 MAX_CHARS = 500
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Fields as objects, as other systems have them: `{"name": "Age", "type": "number"}`."""
+    parts = arguments.get("parts")
+    if isinstance(parts, list):
+        arguments["parts"] = [_part(part) if isinstance(part, dict) else part for part in parts]
+
+
+def _part(part: dict[str, Any]) -> Any:
+    label = next((part[key] for key in ("label", "title", "name") if part.get(key)), None)
+    kind = part.get("type")
+    if not isinstance(label, str):
+        return part
+    return f"{label}: {kind}" if isinstance(kind, str) and kind in pages.INPUT_TYPES else label
+
+
 @tool(
     group="ui",
     rights=NONE,
@@ -31,6 +46,7 @@ MAX_CHARS = 500
         "fields": "parts",
         "dashboard_titles": "parts",
     },
+    argument_adapter=_adapt,
 )
 async def make_ui_component(
     kind: Literal["button", "form", "chart", "dashboard"],
@@ -42,7 +58,8 @@ async def make_ui_component(
 ) -> Result:
     """Write accessible HTML of a button, form, chart or dashboard.
 
-    It gives the whole page and shows nothing: preview_html does.
+    It gives the whole page and shows nothing: preview_html does. A field may name its type, as
+    "Age: number", and a card its value.
     """
     title = (label.strip() or kind.capitalize())[:MAX_CHARS]
     texts = [part[:MAX_CHARS] for part in parts or ()]

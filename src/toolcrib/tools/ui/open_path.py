@@ -36,6 +36,13 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     return MACHINE | NET | SEND if given.get("url") else MACHINE | READ
 
 
+async def _complete(arguments: Mapping[str, Any], ctx: Ctx) -> None:
+    """Nobody is asked about a call that opens nothing."""
+    del ctx
+    if bool(arguments["url"]) == (arguments["path"] is not None):
+        raise BadInput("Give 'path' or 'url', one of them.", hint="Such as path=report.pdf.")
+
+
 @tool(
     group="ui",
     rights=READ | MACHINE | NET | SEND,
@@ -44,6 +51,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     argument_aliases={"file": "path", "file_path": "path"},
     argument_adapter=_adapt,
     effective_rights=_narrowed,
+    policy_check=_complete,
 )
 async def open_path(
     path: WorkspacePath | None = None,
@@ -56,8 +64,6 @@ async def open_path(
     It opens in the user's own program; you see nothing of it. What would run a program is
     refused. To read a file yourself use read_file.
     """
-    if bool(url) == (path is not None):
-        raise BadInput("Give 'path' or 'url', one of them.", hint="Such as path=report.pdf.")
     opener = ctx.use(Workspace).outside_program("xdg-open")
     if path is None:
         await in_thread(lambda _: open_for_person(str(url), opener), ctx.deadline)

@@ -27,17 +27,26 @@ _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 _START = re.compile(r"\s*(?:<!doctype[^>]*>)?\s*(?:<html\b[^>]*>)?", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*(?:<!--.*?-->\s*)?<(?:!doctype|html)\b", re.IGNORECASE | re.DOTALL)
 _NOT_NAME = re.compile(r"\W+")
-FIELD_TYPES = (
-    ("password", "password"),
-    ("email", "email"),
-    ("mail", "email"),
-    ("phone", "tel"),
-    ("date", "date"),
-    ("number", "number"),
-    ("amount", "number"),
-    ("url", "url"),
+FIELD_TYPES = {
+    "password": "password",
+    "email": "email",
+    "mail": "email",
+    "phone": "tel",
+    "date": "date",
+    "birthday": "date",
+    "number": "number",
+    "amount": "number",
+    "url": "url",
+}
+"""The type of an input by a word of its name."""
+INPUT_TYPES = frozenset(
+    (
+        *("text", "password", "email", "tel", "date", "number", "url", "search", "time", "color"),
+        *("datetime-local", "month", "week", "range", "checkbox", "file"),
+    )
 )
-"""The type of an input by a word in its name."""
+_TYPED = re.compile(r"(.*\S)\s*:\s*([a-z-]+)\s*")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def whole_page(body: str, title: str) -> str:
@@ -75,24 +84,36 @@ def button(label: str) -> str:
 
 
 def form(label: str, fields: Sequence[str]) -> str:
-    """A form: a labelled input for each field, of a type by its name."""
+    """A form: a labelled input for each field, of the type it names, else by its words."""
     parts = [f"<h1>{escape(label)}</h1>", "<form>"]
     for number, field in enumerate(fields, 1):
-        name = _NOT_NAME.sub("-", field.strip().lower()).strip("-") or f"field-{number}"
-        kind = next((kind for word, kind in FIELD_TYPES if word in field.lower()), "text")
+        text, kind = _named_type(field.strip())
+        name = _NOT_NAME.sub("-", text.lower()).strip("-") or f"field-{number}"
+        # To tick a box or to move a slider is an answer in itself.
+        needed = "" if kind in ("checkbox", "range", "color") else " required"
         parts.append(
-            f'<label for="{name}-{number}">{escape(field.strip())}</label>\n'
-            f'<input id="{name}-{number}" name="{name}" type="{kind}" required>'
+            f'<label for="{name}-{number}">{escape(text)}</label>\n'
+            f'<input id="{name}-{number}" name="{name}" type="{kind}"{needed}>'
         )
     return "\n".join([*parts, '<button type="submit">Send</button>', "</form>"])
 
 
+def _named_type(field: str) -> tuple[str, str]:
+    """The label and the type of a field: `Age: number`, or a word that tells."""
+    found = _TYPED.fullmatch(field)
+    if found is not None and found[2] in INPUT_TYPES:
+        return found[1], found[2]
+    words = {word.lower() for word in _WORD.findall(field)}
+    return field, next((kind for word, kind in FIELD_TYPES.items() if word in words), "text")
+
+
 def dashboard(label: str, titles: Sequence[str]) -> str:
-    """A page of cards, one a title."""
+    """A page of cards, one a title; `Sales: 4,200` has what it shows with it."""
+    parts = [title.partition(": ") for title in titles]
     cards = "\n".join(
         f'<section aria-labelledby="card-{n}"><h2 id="card-{n}">{escape(title)}</h2>'
-        "<p>No data yet.</p></section>"
-        for n, title in enumerate(titles, 1)
+        f"<p>{escape(value.strip()) or 'No data yet.'}</p></section>"
+        for n, (title, _, value) in enumerate(parts, 1)
     )
     return f'<h1>{escape(label)}</h1>\n<main class="cards">\n{cards}\n</main>'
 

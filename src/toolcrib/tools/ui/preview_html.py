@@ -29,6 +29,13 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     return READ | WRITE | opens
 
 
+async def _complete(arguments: Mapping[str, Any], ctx: Ctx) -> None:
+    """Nobody is asked about a call that shows nothing."""
+    del ctx
+    if bool(arguments["content"]) == (arguments["path"] is not None):
+        raise BadInput("Give 'content' or 'path', one of them.", hint='As content="<h1>…</h1>".')
+
+
 @tool(
     group="ui",
     rights=READ | WRITE | MACHINE,
@@ -45,6 +52,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
         "open": "show",
     },
     effective_rights=_rights,
+    policy_check=_complete,
 )
 async def preview_html(
     content: Annotated[str, Param("HTML or Markdown.")] = "",
@@ -60,8 +68,6 @@ async def preview_html(
     The page can load nothing from the network. `path` is a file instead of content. With
     show=false nobody is asked, and `screenshot` shows you the page by the extra browser.
     """
-    if bool(content) == (path is not None):
-        raise BadInput("Give 'content' or 'path', one of them.", hint='As content="<h1>…</h1>".')
     if screenshot is not None and not screenshot.name.lower().endswith(".png"):
         raise BadInput("A screenshot is PNG.", hint="End screenshot in .png.")
     name = path.name if path is not None else (output.name if output is not None else "Preview")

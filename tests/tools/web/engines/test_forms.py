@@ -10,7 +10,7 @@ from tests.tools.web.engines import forms
 ALL = [pytest.param(n, f, id=f"{n}-{f.__name__}") for n, fs in forms.FORMS.items() for f in fs]
 
 
-@pytest.mark.rows("A04", "X8", "C030", "E50")
+@pytest.mark.rows("A04", "X8", "X13", "C030", "E50")
 @pytest.mark.parametrize(("name", "form"), ALL)
 async def test_every_result_and_nothing_else(look, name, form):
     found = await look(name, Answer(form(forms.HITS)))
