@@ -129,6 +129,14 @@ async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
     (ws / "broken.csv").write_text(broken)
     result = await ok(box, "query_database", source="broken.csv", sql="SELECT count(*) FROM data")
     assert result.data["rows"][0][0] >= 50
+    plain = "".join(f"{n},plain {n}\n" for n in range(9000)).encode()
+    (ws / "late.csv").write_bytes(b"id,name\n" + plain + "9000,Köln\n".encode("cp1252"))
+    (ws / "long.csv").write_bytes(b"id,name\n" + plain + b"9000,a,b,c\n9001,last\n")
+    for name, rows in {"late": [[9000, "Köln"]], "long": [[9000, "a"], [9001, "last"]]}.items():
+        sql = "SELECT * FROM data WHERE id >= 9000"
+        result = await ok(box, "query_database", source=f"{name}.csv", sql=sql)
+        assert result.data["rows"] == rows, name
+        assert f"{name}, " in (await ok(box, "describe_database", source=f"{name}.csv")).text
     await refused(
         box, "query_database", "denied", source="orders.csv", sql="COPY data TO 'orders.csv'"
     )
