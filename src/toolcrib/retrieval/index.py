@@ -94,7 +94,7 @@ class Index:
     def __init__(self, path: Path | None, embedder: RestingEmbedder | None = None) -> None:
         self.path = path
         self.embedder = embedder if path is not None else None
-        self._store = Store(path)
+        self._store = Store(path, rebuildable=True)
         self._known_terms: set[str] = set()
         self._queries: OrderedDict[str, list[float]] = OrderedDict()
         self._files: dict[int, VectorFile] = {}
@@ -127,7 +127,7 @@ class Index:
         """Remove everything, the files too; how many entries there were."""
         entries = (await self.status()).entries
         files = await self._read(lambda c: c.execute("SELECT file FROM space").fetchall())
-        old, self._store = self._store, Store(self.path)
+        old, self._store = self._store, Store(self.path, rebuildable=True)
         self._known_terms = set()
         await old.close()
         if self.path is not None:

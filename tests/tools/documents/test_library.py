@@ -258,6 +258,28 @@ async def test_a_broken_index_is_set_aside_built_again_and_told(ws: Path, damage
     assert bool(quarantined) is (damage != "emptied")
 
 
+@pytest.mark.parametrize("damage", ["foreign", "tables", "words"])
+async def test_an_index_that_is_a_database_and_no_use_is_built_again(ws: Path, damage: str) -> None:
+    async with Toolbox(workspace=ws) as box:
+        await ask(box, "index_documents")
+    path = next((data_folder() / "indexes").glob("*.db"))
+    if damage == "foreign":
+        path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        if damage == "foreign":
+            connection.execute("CREATE TABLE contacts (name)")
+        elif damage == "tables":
+            connection.execute("DROP TABLE words")
+        else:  # seen by searches alone, when the entries were compared already
+            connection.execute("UPDATE words_data SET block = x'ff' WHERE id > 10")
+        connection.commit()
+    async with Toolbox(workspace=ws) as box:
+        result = await ask(box, "search_documents", query="Ottoline")
+        assert result.data["passages"][0]["path"] == "notes/harbour.md"
+        assert "The index was damaged" in result.text
+    assert len(list(path.parent.glob(f"{path.name}.corrupt-*Z"))) == 1
+
+
 async def test_an_index_of_a_newer_version_is_told_and_left_alone(ws: Path) -> None:
     async with Toolbox(workspace=ws) as box:
         await ask(box, "index_documents")

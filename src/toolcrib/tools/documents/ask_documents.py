@@ -12,14 +12,19 @@ from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.documents.library import Library
 from toolcrib.files.content.display import counted
-from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import EntryFilter, EntryInfo, FoundPassage
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import escape_fence
 from toolcrib.text.relevance import content_words
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.documents.document_map import begin_map
-from toolcrib.tools.documents.library_access import sync_notes, up_to_date, with_kind
+from toolcrib.tools.documents.library_access import (
+    answered_whole,
+    sync_notes,
+    up_to_date,
+    with_kind,
+)
 from toolcrib.tools.documents.passages import Citation, citations, displayed, listed, merged
 from toolcrib.tools.documents.search_documents import nothing_found, ranking_notes
 
@@ -81,6 +86,10 @@ async def ask_documents(
     """
     if not question.strip():
         raise BadInput("The question is empty.", hint="Send a question.")
+    return await answered_whole(lambda: _ask(question, path, kind, start, ctx), ctx)
+
+
+async def _ask(question: str, path: SafePath | None, kind: str, start: int, ctx: Ctx) -> Result:
     report, entries = await up_to_date(path, "", ask_documents.name, ctx)
     entries = with_kind(entries, kind)
     notes = sync_notes(report)
