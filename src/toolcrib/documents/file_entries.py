@@ -241,7 +241,8 @@ def _plain_text(data: bytes, name: str) -> FileText:
     if ending in MARKDOWN:
         headings = outline(text)
         return FileText(text, "text", headings[0].text if headings else "", headings=headings)
-    kind = "text" if ending in PROSE else "code"
+    is_code = ending not in PROSE and labelled_kind(name) in ("", "text")
+    kind = "code" if is_code else "text"
     return FileText(text, kind, headings=_definitions(text, name))
 
 

@@ -193,9 +193,10 @@ async def _matching_files(
     about = " ".join(_ABOUT_FILES.sub(" ", " ".join(content_words(question))).split()) or question
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
+    least = "" if ranking.complete else "At least "
     head = (
-        f"{len(found):,} of {counted(total, 'file')} match. These are counted by their words: "
-        "no model has read them."
+        f"{least}{len(found):,} of {counted(total, 'file')} match. These are counted by their "
+        "words: no model has read them."
     )
     lines = [head, *notes, *ranking_notes(ranking)]
     job = ""
@@ -217,6 +218,7 @@ async def _matching_files(
         "mode": "files",
         "looked_at": total,
         "matched": len(found),
+        "complete": ranking.complete,
         "files": [
             {"path": c.file, "place": c.place, "score": c.passage.score} for c in found[start:end]
         ],
