@@ -325,6 +325,12 @@ def explained(error: duckdb.Error, names: Any) -> ToolError:
     if isinstance(error, duckdb.InvalidInputException) and ("csv" in low or "json" in low):
         return UnsupportedContent(f"A file cannot be read: {text}", hint="Try query_table.")
     tables = ", ".join(list(names)[:30])
+    if "(VARCHAR" in text and "No function matches" in text:
+        return BadInput(
+            f"DuckDB: {text.partition(' Candidate functions')[0]}",
+            hint="Texts are no numbers: query_table sums those like 1.234,50; here write "
+            "replace(replace(x, '.', ''), ',', '.')::DOUBLE.",
+        )
     return BadInput(
         f"DuckDB: {text}", hint=f"The tables are: {tables}. describe_database shows more."
     )

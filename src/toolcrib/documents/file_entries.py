@@ -180,7 +180,9 @@ async def read_entry(
     except (NotFound, Cancelled):
         raise
     except ToolError as error:
-        facts = {"error": error.message, "hint": error.hint}
+        # Whoever shows it names the file as it is called there.
+        message = error.message.replace(state.path.display, state.path.name)
+        facts = {"error": message, "hint": error.hint}
         kind = labelled_kind(state.path.name) or "text"
         mark = entry_mark(state, size, "")
         return IndexEntry(state.key, (), state.path.name, kind, state.modified, mark, (), facts)

@@ -123,6 +123,12 @@ async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
     assert found.data["rows"] == [["Köln", 1.5, '["a"]']]
     one = await ok(box, "query_database", source="orders.csv", sql="SELECT sum(amount) FROM data")
     assert one.data["rows"] == [[4]]
+    (ws / "de.csv").write_text("n;v\na;1.234,5\nb;2,75\n")
+    german = {"source": "de.csv", "sql": "SELECT sum(v) FROM data"}
+    text = (await refused(box, "query_database", "bad_input", **german)).render()
+    assert "query_table" in text
+    german["sql"] = "SELECT sum(replace(replace(v, '.', ''), ',', '.')::DOUBLE) FROM data"
+    assert (await ok(box, "query_database", **german)).data["rows"] == [[1237.25]]
     described = await ok(box, "describe_database", source="orders.csv")
     assert "amount (double)" in described.text
     broken = "id,name\n" + "".join(f'{n},"x{n}"\n' for n in range(50)) + '50,"open\n51,z,z,z\n'

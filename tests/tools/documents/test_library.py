@@ -162,12 +162,20 @@ async def test_bad_files_are_named_and_stop_nothing(box: Toolbox, ws: Path) -> N
         b"caf\xe9 in latin and \xff\xfe broken bytes of the walrus\n" * 3
     )
     (ws / "wide.csv").write_text(",".join(f"c{n}" for n in range(3000)) + '\n"broken, quotes\n1,2')
+    (ws / "text.pdf").write_text("Plain words under another name.")
+    with (ws / "huge.txt").open("wb") as file:
+        file.truncate(60_000_000)
+        file.seek(0)
+        file.write(b"words " * 10_000)
     (ws / "odd\nname.md").write_text("An odd walrus.")  # no call can name it
     result = await ask(box, "index_documents")
     failed = {Path(key).name for key in result.data["failed"]}
     assert {"torn.pdf", "empty.pdf", "torn.docx"} <= failed
     assert "torn.pdf: " in result.text
     assert (await first(box, "walrus"))["path"] == "mixed.txt"
+    listed = (await ask(box, "list_index")).text
+    assert "text.pdf (text, " in listed
+    assert "huge.txt (not read: huge.txt has 60,000,000 bytes" in listed
     again = await ask(box, "index_documents")
     assert again.data["read"] == 0  # what failed is not tried again until it changes
     alone = await box.call("search_documents", {"query": "walrus", "path": "torn.pdf"})
