@@ -107,8 +107,8 @@ def main() -> None:
             text=True,
             check=True,
         )
-        before, most = json.loads(run.stdout)
-        print(f"{mode}: {most:.0f} MB at most, {before:.0f} MB before the first chunk")
+        before, peak = json.loads(run.stdout)
+        print(f"{mode}: {peak:.0f} MB at most, {before:.0f} MB before the first chunk")
 
 
 if __name__ == "__main__":

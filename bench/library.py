@@ -42,16 +42,16 @@ def sentence_of(number: int) -> tuple[str, str]:
     """What one document alone says, and the question to it."""
     thing, town = THINGS[number % 8], TOWNS[number // 8 % 8]
     clerk = f"Clerk{number:03}"
-    said = f"The {thing} of {town} was lent to {clerk} for {number + 3} days."
-    return said, f"For how many days was the {thing} of {town} lent to {clerk}?"
+    sentence = f"The {thing} of {town} was lent to {clerk} for {number + 3} days."
+    return sentence, f"For how many days was the {thing} of {town} lent to {clerk}?"
 
 
 def content_of(number: int, kind: str) -> str:
     """A document as Markdown, or as the text of its kind."""
     chance = random.Random(number)
-    said = sentence_of(number)[0]
+    sentence = sentence_of(number)[0]
     parts = [FILLER * chance.randint(2, 12) for _ in range(12)]
-    parts[chance.randint(2, 9)] += said
+    parts[chance.randint(2, 9)] += sentence
     if kind in ("csv", "xlsx"):
         rows = [["entry", "note"], *([str(n), part] for n, part in enumerate(parts))]
         if kind == "csv":
@@ -71,7 +71,7 @@ async def text_of(session: ClientSession, tool: str, arguments: dict[str, Any]) 
     return "\n".join(getattr(part, "text", "") for part in result.content)
 
 
-async def is_cited(session: ClientSession, name: str, question: str, said: str) -> bool:
+async def is_cited(session: ClientSession, name: str, question: str, sentence: str) -> bool:
     """Whether a document comes first, and what is cited of it has the sentence."""
     text = await text_of(session, "search_documents", {"query": question, "limit": 1})
     found = _CITED.search(text)
@@ -79,11 +79,11 @@ async def is_cited(session: ClientSession, name: str, question: str, said: str) 
         return False
     if found[2]:
         there = {"path": name, "pages": found[2]}
-        return said in " ".join((await text_of(session, "read_document", there)).split())
+        return sentence in " ".join((await text_of(session, "read_document", there)).split())
     if found[3] and not name.endswith(MADE):
         lines = {"path": name, "start": int(found[3]), "end": int(found[4] or found[3])}
-        return said in await text_of(session, "read_file", lines)
-    return said in text
+        return sentence in await text_of(session, "read_file", lines)
+    return sentence in text
 
 
 def found_by_fts(folder: Path, names: list[str]) -> int:
@@ -124,8 +124,8 @@ async def measure(folder: Path, count: int) -> None:
         took = time.perf_counter() - began
         wrong = []
         for number, name in enumerate(names):
-            said, question = sentence_of(number)
-            if not await is_cited(session, name, question, said):
+            sentence, question = sentence_of(number)
+            if not await is_cited(session, name, question, sentence):
                 wrong.append(name)
     print(f"{count} documents of {len(KINDS)} kinds, indexed in {took:.1f} s")
     print(f"first and rightly cited: {count - len(wrong)} {wrong[:10]}")
