@@ -1,9 +1,10 @@
 """The right memory and session, recall for a first turn, and what a save and a search cost.
 
-Run: python bench/memory.py [recall] [cost] [--many 100000]
+Run: python bench/memory.py [recall] [vectors] [cost] [--many 100000]
 
 The questions stand in bench/memory_questions.tsv: `stem` shares a word stem with its fact, `other`
 has other words or another language. Every second line is kept aside: only counted, never tuned by.
+`vectors` asks the same with the model of the extra `embed`, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import USER, MemoryDraft, Origin
 from toolcrib.memory.recall import recall
 from toolcrib.memory.session_records import SessionRecords
+from toolcrib.retrieval.indexes import Indexes
 from toolcrib.text.tokens import estimate
 
 PAIRS = [
@@ -111,9 +113,10 @@ def others(count: int, seed: int) -> list[str]:
     return list(found)
 
 
-def services_in(folder: str) -> Services:
+def services_in(folder: str, embedder: str = "off") -> Services:
     """A toolbox's services with a store of their own."""
-    return Services(Config.model_validate({"store": {"url": f"sqlite:///{folder}/store.db"}}))
+    store = {"url": f"sqlite:///{folder}/store.db"}
+    return Services(Config.model_validate({"store": store, "embeddings": {"use": embedder}}))
 
 
 class PlainFts:
@@ -146,22 +149,47 @@ async def recall_figures() -> None:
         memories = services.use(Memories)
         for number in order:
             await memories.save(MemoryDraft(facts[number]), Origin())
-        plain = PlainFts(facts)
-        for kind in ("stem", "other"):
-            for quarantined in (False, True):
-                requested = [
-                    pair for n, pair in enumerate(PAIRS) if pair[0] == kind and n % 2 == quarantined
-                ]
-                ours = theirs = 0
-                for _, fact, question in requested:
-                    hits = (await memories.search(question, 5, (USER,), 0.15)).hits
-                    ours += fact in [hit.memory.fact for hit in hits]
-                    theirs += fact in [facts[n] for n in plain.search(question, 5)]
-                part = "kept aside" if quarantined else "seen"
-                ours, theirs = ours / len(requested), theirs / len(requested)
-                print(f"R@5 {kind}, {part}: {ours:.2f}; FTS5 {theirs:.2f}")
+        await _recall(memories, facts)
         await _first_turn(memories, facts, order)
         await services.close()
+
+
+async def vector_figures() -> None:
+    """R@5 by words and vectors, beside plain FTS5."""
+    facts = [*(fact for _, fact, _ in PAIRS), *others(1000 - len(PAIRS), 1)]
+    with tempfile.TemporaryDirectory() as folder:
+        services = services_in(folder, "local")
+        memories = services.use(Memories)
+        await memories.save_all([MemoryDraft(fact) for fact in facts], Origin())
+        await memories.search("warm up", 5, (USER,), 0.15)
+        began = time.process_time()
+        index = services.use(Indexes).index("memories")
+        while not await index.embed_missing():  # the background is at it
+            await asyncio.sleep(1)
+        status = await index.status()
+        print(
+            f"{status.chunks:,} memories, {status.vectors:.0%} with vectors of {status.model},"
+            f" weight {status.weight}, {time.process_time() - began:.0f} s of CPU"
+        )
+        await _recall(memories, facts)
+        await services.close()
+
+
+async def _recall(memories: Memories, facts: Sequence[str]) -> None:
+    plain = PlainFts(facts)
+    for kind in ("stem", "other"):
+        for quarantined in (False, True):
+            requested = [
+                pair for n, pair in enumerate(PAIRS) if pair[0] == kind and n % 2 == quarantined
+            ]
+            ours = theirs = 0
+            for _, fact, question in requested:
+                hits = (await memories.search(question, 5, (USER,), 0.15)).hits
+                ours += fact in [hit.memory.fact for hit in hits]
+                theirs += fact in [facts[n] for n in plain.search(question, 5)]
+            part = "kept aside" if quarantined else "seen"
+            ours, theirs = ours / len(requested), theirs / len(requested)
+            print(f"R@5 {kind}, {part}: {ours:.2f}; FTS5 {theirs:.2f}")
 
 
 async def session_figures() -> None:
@@ -256,14 +284,16 @@ def _ratio(what: str, ours: Sequence[float], theirs: Sequence[float]) -> None:
 
 
 def main() -> None:
-    """Print what was asked for; without words both."""
+    """Print what was asked for; without words all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["recall", "cost", []], default=[])
+    parser.add_argument("what", nargs="*", choices=["recall", "vectors", "cost", []], default=[])
     parser.add_argument("--many", type=int, default=100_000)
     options = parser.parse_args()
     if not options.what or "recall" in options.what:
         asyncio.run(recall_figures())
         asyncio.run(session_figures())
+    if not options.what or "vectors" in options.what:
+        asyncio.run(vector_figures())
     if not options.what or "cost" in options.what:
         asyncio.run(cost_figures(options.many))
 

@@ -11,7 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from toolcrib.toolbox import Toolbox
 
@@ -33,6 +36,16 @@ def make(path: Path, megabytes: int) -> None:
             file.write(rows)
 
 
+async def watched(peaks: list[int]) -> None:
+    """Note the most memory in megabytes that a process below this one has had, again and again."""
+    while True:
+        for child in psutil.Process().children(recursive=True):
+            with suppress(OSError, psutil.Error, IndexError):
+                status = Path(f"/proc/{child.pid}/status").read_text()
+                peaks.append(int(status.split("VmHWM:")[1].split()[0]) // 1024)
+        await asyncio.sleep(0.05)
+
+
 async def main() -> None:
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +54,7 @@ async def main() -> None:
         workspace = Path(folder) / "ws"
         workspace.mkdir()
         make(workspace / "big.csv", megabytes)
-        alone, ours = [], []
+        alone, ours, peaks = [], [], [0]
         async with Toolbox(workspace=workspace) as box:
             for _ in range(ROUNDS):
                 sql = SQL.format(f"'{workspace}/big.csv'")
@@ -50,12 +63,14 @@ async def main() -> None:
                 )
                 seconds, memory = run.stdout.split()[-2:]
                 alone.append((float(seconds), int(memory)))
+                watch = asyncio.create_task(watched(peaks))
                 began = time.perf_counter()
                 result = await box.call(
                     "query_database", {"source": "big.csv", "sql": SQL.format("data")}
                 )
                 assert result.error is None, result.render()
                 ours.append(time.perf_counter() - began)
+                watch.cancel()
             began = time.perf_counter()
             plain = await box.call(
                 "query_table", {"path": "big.csv", "group": ["city"], "aggregate": ["sum(amount)"]}
@@ -64,7 +79,8 @@ async def main() -> None:
             outcome = plain.error.code if plain.error else f"{len(plain.data['rows'])} groups"
     best, own = min(alone)[0], min(ours)
     print(f"{megabytes} MB of CSV, best of {ROUNDS}")
-    print(f"duckdb alone {best:.2f} s, {min(alone)[1]} MB; query_database {own:.2f} s")
+    print(f"duckdb alone {best:.2f} s, {min(alone)[1]} MB")
+    print(f"query_database {own:.2f} s, {max(peaks)} MB")
     print(f"ratio {own / best:.2f}")
     print(f"query_table {table:.1f} s ({outcome})")
 

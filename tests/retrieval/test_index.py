@@ -148,6 +148,14 @@ async def test_neighbours_help(index: Index) -> None:
     assert [p.chunk.text for p in await index.passages("talk")] == turns
 
 
+async def test_a_list_that_is_too_long_says_so(index: Index) -> None:
+    await index.put([IndexEntry.note(f"n{n}", f"a tapir {n}") for n in range(10_001)])
+    many = await index.best_of_each("tapir")
+    assert (len(many.passages), many.complete) == (10_000, False)
+    few = await index.best_of_each("77")
+    assert (len(few.passages), few.complete) == (1, True)
+
+
 async def test_clear_removes_all_and_the_index_goes_on(index: Index, tmp_path: Path) -> None:
     other = Index(tmp_path / "test.db")
     assert await keys(other, "lighthouse door") == ["door"]

@@ -102,6 +102,27 @@ async def test_equal_texts_are_embedded_once(open_index: Open, server: Embedding
     assert len((await index.search("lighthouse", limit=10)).passages) == 6
 
 
+async def test_the_share_of_vectors_follows_this_process_and_others(
+    open_index: Open, server: EmbeddingServer
+) -> None:
+    index, other = await open_index(), await open_index()
+    shares = []
+
+    async def both() -> None:
+        shares.append([round((await i.status()).vectors, 2) for i in (index, other)])
+
+    await index.put([IndexEntry.note("one", "a door")])
+    await index.embed_missing()
+    await both()
+    await index.put([IndexEntry.note("two", "a gate")])
+    await both()
+    await other.embed_missing()
+    await both()
+    await other.put([IndexEntry.note(f"n{n}", f"a gate {n}") for n in range(2)])
+    await both()
+    assert shares == [[1, 1], [0.5, 0.5], [1, 1], [0.5, 0.5]]
+
+
 async def test_another_length_in_the_middle(open_index: Open, server: EmbeddingServer) -> None:
     """384 values become 768: no error, results at all times, the old space goes in the end."""
     server.dims = 384

@@ -81,6 +81,8 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
         else:
             data = [{f"column{n + 1}": cell for n, cell in enumerate(row)} for row in data]
     elif not all(isinstance(row, Mapping) for row in data):
+        if all(_number(value) is None for value in data):
+            raise BadInput("There are no numbers to draw.", hint=HINT)
         data = [{"label": str(n), "value": value} for n, value in enumerate(data, 1)]
     table = from_records([dict(row) for row in data])
     rows = [list(row) for row in table.rows]
@@ -195,6 +197,28 @@ def checked_colors(colors: Sequence[str]) -> list[str]:
                 f"{color[:40]} is no colour.", hint='Colours are like "#4c78a8" or "red".'
             )
     return [*(color.strip() for color in colors), *PALETTE]
+
+
+def check_addresses(spec: Any) -> None:
+    """Refuse a specification whose data lie elsewhere: of files Vega would draw none, in silence.
+
+    Raises:
+        BadInput: it names an address.
+    """
+    waiting = [spec]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            source = part.get("data")
+            address = source.get("url") if isinstance(source, Mapping) else None
+            if isinstance(address, str) and not address.startswith("data:"):
+                raise BadInput(
+                    f"Data are not loaded from {address[:200]}.",
+                    hint="Name a file with 'path', or send the rows as 'data'.",
+                )
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
 
 
 def vega_spec(

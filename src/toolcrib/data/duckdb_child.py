@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
 """Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
 _NOT_NAME = re.compile(r"\W+")
+NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
+"""What DuckDB says of CSV that it does not read."""
 UTC = "SET TimeZone = 'UTC'"
 """The file of the system's own zone is out of reach."""
 SETTINGS = {
@@ -75,24 +78,18 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         UnsupportedContent: a file cannot be read.
     """
     del data
-    strict = True
-    while True:
-        opened = _Database(request["files"], strict=strict)
-        try:
-            cursor = opened.select(request["sql"])
-            names = [column[0] for column in cursor.description or ()]
-            types = [str(column[1]) for column in cursor.description or ()]
-            answer, saved = answer_of(
-                names, types, cursor.fetchmany, request["limit"], request["save_as"]
-            )
-            answer["notes"] += opened.notes
-        except duckdb.Error as error:
-            if strict and "CSV Error" in str(error):
-                strict = False
-                continue
-            raise explained(error, opened.names) from None
-        else:
-            return answer, saved
+
+    def work(opened: _Database) -> tuple[dict[str, Any], bytes]:
+        cursor = opened.select(request["sql"])
+        names = [column[0] for column in cursor.description or ()]
+        types = [str(column[1]) for column in cursor.description or ()]
+        answer, saved = answer_of(
+            names, types, cursor.fetchmany, request["limit"], request["save_as"]
+        )
+        answer["notes"] += opened.notes
+        return answer, saved
+
+    return _read(request["files"], work)
 
 
 def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -102,12 +99,38 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
         UnsupportedContent: a file cannot be read.
     """
     del data
-    opened = _Database(request["files"], strict=True)
-    try:
+
+    def work(opened: _Database) -> tuple[dict[str, Any], bytes]:
         tables = [_described(opened, name, file["size"]) for name, file in opened.names.items()]
+        return {"engine": "DuckDB", "tables": tables, "more": 0, "notes": opened.notes}, b""
+
+    return _read(request["files"], work)
+
+
+def _read(
+    files: list[dict[str, Any]], work: Callable[[_Database], tuple[dict[str, Any], bytes]]
+) -> tuple[dict[str, Any], bytes]:
+    """Work on files; where DuckDB cannot read one as CSV, our own reader converts it.
+
+    What is too long for that is read without the rows that do not fit.
+    """
+    opened = _Database(files)
+    try:
+        opened.open()
+        return work(opened)
+    except duckdb.Error as error:
+        if not any(sign in str(error) for sign in NO_CLEAN_CSV):
+            raise explained(error, opened.names) from None
+    strict = True
+    try:
+        opened.convert()
+    except ToolError:
+        strict = False
+    try:
+        opened.open(strict=strict)
+        return work(opened)
     except duckdb.Error as error:
         raise explained(error, opened.names) from None
-    return {"engine": "DuckDB", "tables": tables, "more": 0, "notes": opened.notes}, b""
 
 
 def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
@@ -133,25 +156,40 @@ def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
 class _Database:
     """A database in memory whose views are the files, closed to everything else."""
 
-    def __init__(self, files: list[dict[str, Any]], *, strict: bool) -> None:
+    def __init__(self, files: list[dict[str, Any]]) -> None:
         self.notes: list[str] = []
         self.names: dict[str, dict[str, Any]] = {}
         self.connection = _OPENED[0]
-        try:
-            for file in files:
-                if "place" not in file:
-                    file["place"] = self._converted(file)
-            if not self.connection.execute(
-                "SELECT current_setting('lock_configuration')"
-            ).fetchall()[0][0]:
-                self._lock([file["place"] for file in files])
-            for file in files:
-                self._add(file, file["place"], strict=strict)
-            if len(files) == 1 and "data" not in self.names:
-                (name,) = self.names
-                self.connection.execute(f'CREATE OR REPLACE VIEW data AS SELECT * FROM "{name}"')  # noqa: S608
-        except duckdb.Error as error:
-            raise explained(error, self.names) from None
+        self._files = files
+        new = [file for file in files if "place" not in file]
+        for file in new:
+            # Memory for what may have to be converted: DuckDB is told now what it may read.
+            file["memory"] = os.memfd_create("table")
+            file["place"] = f"/proc/self/fd/{file['fd']}"
+        if new:
+            self._lock([f"/proc/self/fd/{file[key]}" for file in new for key in ("fd", "memory")])
+        for file in new:
+            if not self._is_readable(file):
+                self._convert(file)
+
+    def open(self, *, strict: bool = True) -> None:
+        """Make the views, over those that were there."""
+        self.names = {}
+        for file in self._files:
+            self._add(file, file["place"], strict=strict)
+        if len(self._files) == 1 and "data" not in self.names:
+            (name,) = self.names
+            self.connection.execute(f'CREATE OR REPLACE VIEW data AS SELECT * FROM "{name}"')  # noqa: S608
+
+    def convert(self) -> None:
+        """Convert what is read in place as CSV.
+
+        Raises:
+            TooLarge: a file is too long for that.
+        """
+        for file in self._files:
+            if file["kind"] == "csv" and not file.get("converted"):
+                self._convert(file)
 
     def _lock(self, places: list[str]) -> None:
         """Let DuckDB itself refuse all but some files: a second belt beside the kernel's."""
@@ -178,18 +216,19 @@ class _Database:
             )
         return self.connection.execute(found[0])
 
-    def _converted(self, file: dict[str, Any]) -> str:
-        """Where a file is read: in place, or in memory as CSV where DuckDB cannot read it."""
+    def _is_readable(self, file: dict[str, Any]) -> bool:
+        """Whether DuckDB can read a file in place, as far as that is seen at once."""
         fd, kind = file["fd"], file["kind"]
-        place = f"/proc/self/fd/{fd}"
         if kind in ("parquet", "json"):
-            return place
+            return True
         head = os.pread(fd, SAMPLE_BYTES, 0)
         packed = head.startswith(b"\x1f\x8b")
         plain = kind == "csv" and (packed or charset_of(head).name in ("utf-8", "ascii"))
-        if plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"])):
-            return place
-        file["kind"], file["converted"] = "csv", True
+        return plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"]))
+
+    def _convert(self, file: dict[str, Any]) -> None:
+        """Write a file into memory as CSV, by our own reader."""
+        fd = file["fd"]
         for by_line in (False, True):
             os.lseek(fd, 0, os.SEEK_SET)
             stream = os.fdopen(fd, "rb", buffering=0, closefd=False)
@@ -200,11 +239,11 @@ class _Database:
                 continue
             break
         self.notes += [f"{file['name']}: {note}" for note in table.notes]
-        memory = os.memfd_create("table")
         view = memoryview(content)
         while view:
-            view = view[os.write(memory, view) :]
-        return f"/proc/self/fd/{memory}"
+            view = view[os.write(file["memory"], view) :]
+        file["place"] = f"/proc/self/fd/{file['memory']}"
+        file["kind"], file["converted"] = "csv", True
 
     def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
         name = self._name(file["name"])
@@ -225,9 +264,11 @@ class _Database:
                 f"{file['name']} is not clean CSV: rows that do not fit are left out."
             )
         head = os.pread(file["fd"], 2, 0)
-        if head == b"\x1f\x8b":
+        if file.get("converted"):
+            options.append("delim=',', quote='\"', escape='\"', header=true")
+        elif head == b"\x1f\x8b":
             options.append("compression='gzip'")
-        elif not file.get("converted"):
+        else:
             os.lseek(file["fd"], 0, os.SEEK_SET)
             stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
             with suppress(ToolError, BrokenQuotes):
@@ -284,6 +325,12 @@ def explained(error: duckdb.Error, names: Any) -> ToolError:
     if isinstance(error, duckdb.InvalidInputException) and ("csv" in low or "json" in low):
         return UnsupportedContent(f"A file cannot be read: {text}", hint="Try query_table.")
     tables = ", ".join(list(names)[:30])
+    if "(VARCHAR" in text and "No function matches" in text:
+        return BadInput(
+            f"DuckDB: {text.partition(' Candidate functions')[0]}",
+            hint="Texts are no numbers: query_table sums those like 1.234,50; here write "
+            "replace(replace(x, '.', ''), ',', '.')::DOUBLE.",
+        )
     return BadInput(
         f"DuckDB: {text}", hint=f"The tables are: {tables}. describe_database shows more."
     )

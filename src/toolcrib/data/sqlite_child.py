@@ -220,11 +220,17 @@ def quoted_name(name: str) -> str:
     return f'"{doubled}"'
 
 
-def explained(error: sqlite3.Error | sqlite3.Warning) -> ToolError:
-    """What an error of SQLite means here."""
+def explained(error: sqlite3.Error | sqlite3.Warning, *, changes: bool = False) -> ToolError:
+    """What an error of SQLite means here; `changes` for statements that may write."""
     text = " ".join(str(error).split())[:300]
     low = text.lower()
     if "not authorized" in low or "prohibited" in low or "too many attached" in low:
+        if changes:
+            return Denied(
+                f"This changes more than the tables of the database: {text}.",
+                hint="Leave out BEGIN and COMMIT: all statements are one transaction. ATTACH, "
+                "extensions and most PRAGMA are left to the user.",
+            )
         return Denied(
             f"Only statements that read are run here: {text}.",
             hint="Send one SELECT. change_database changes a database, and asks the user.",
@@ -295,7 +301,7 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
                 },
             }, b""
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error) from None
+        raise explained(error, changes=True) from None
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
@@ -404,7 +410,7 @@ def snapshot(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
             content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
             connection.execute("ROLLBACK")
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error) from None
+        raise explained(error, changes=True) from None
     return {"digest": _digest(content)}, content
 
 
@@ -434,7 +440,7 @@ def apply(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
             checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             return {"touched": touched, "whole": not checkpoint[0]}, b""
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error) from None
+        raise explained(error, changes=True) from None
 
 
 def _open_to_change(request: dict[str, Any]) -> sqlite3.Connection:

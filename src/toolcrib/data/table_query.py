@@ -454,12 +454,21 @@ def _grouped(
     if not groups and not places:
         groups[()] = [_Sum(f, p, columns.formats[p]) for f, p, _ in sums]
     form = ColumnFormat("number", NumberFormat())
+    ends = {"date", "boolean", "text"}  # of which the least and the greatest are of their kind
     key_formats = [
         replace(columns.formats[p], type=columns.formats[p].type, note="") for p in places
     ]
     found = Table(
         [*(columns.names[place] for place in places), *(title for _, _, title in sums)],
-        [*key_formats, *(form for _ in sums)],
+        [
+            *key_formats,
+            *(
+                columns.formats[place]
+                if function in ("min", "max") and columns.formats[place].type in ends
+                else form
+                for function, place, _ in sums
+            ),
+        ],
         iter([[*key, *(part.value() for part in group)] for key, group in groups.items()]),
         table.notes,
     )

@@ -8,9 +8,10 @@ import gzip
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, type_of
@@ -24,6 +25,8 @@ MAX_CELL_CHARS = 1_000_000
 MAX_WHOLE_BYTES = 100_000_000
 """Bytes of a file that is not read row by row: a workbook, JSON."""
 MAX_COLUMNS = 20_000
+MIN_UTF8_SIGNS = 3
+"""So many signs of valid UTF-8 in one line are no accident of windows-1252."""
 ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
 SHORTER = "Use a smaller file, or CSV, which is read row by row."
 
@@ -95,11 +98,29 @@ def _whole(stream: io.BufferedReader[Any], name: str) -> bytes:
 
 
 class _MixedBytes:
-    """Bytes that are not valid in the encoding of a file are taken as those of windows-1252."""
+    """What of a file is in another encoding than most of it: UTF-8 and windows-1252 are told apart.
+
+    Such files come of programs that append to what others wrote.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         codecs.register_error("toolcrib-mixed", self)
+
+    def lines(self, stream: BinaryIO, encoding: str) -> Iterator[str]:
+        """The lines of a file of a single-byte encoding, in which some lines may be UTF-8."""
+        for part in stream:
+            for line in part.splitlines(keepends=True):  # a carriage return alone ends one, too
+                yield self._line(line, encoding)
+
+    def _line(self, line: bytes, encoding: str) -> str:
+        if not line.isascii():
+            with suppress(UnicodeDecodeError):
+                text = line.decode()
+                if _is_meant(text):
+                    self.count += 1
+                    return text
+        return line.decode(encoding, "replace")
 
     def __call__(self, error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -107,12 +128,24 @@ class _MixedBytes:
         return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
 
 
+def _is_meant(text: str) -> bool:
+    """Whether valid UTF-8 is no accident, as `ß“` of windows-1252 is, which reads as N'Ko."""
+    signs = "".join(sign for sign in text if not sign.isascii())
+    return len(signs) >= MIN_UTF8_SIGNS or signs == signs.encode("cp1252", "ignore").decode(
+        "cp1252"
+    )
+
+
 def _delimited(stream: io.BufferedReader[Any], head: bytes, name: str, *, by_line: bool) -> Table:
     encoding = charset_of(head)
     mixed = _MixedBytes()
     if encoding.mark:
         stream.read(len(encoding.mark))
-    text = io.TextIOWrapper(stream, encoding.name, errors="toolcrib-mixed", newline="")
+    text: Iterable[str]
+    if encoding.name in ("cp1252", "latin-1"):
+        text = mixed.lines(cast("BinaryIO", stream), encoding.name)
+    else:
+        text = io.TextIOWrapper(stream, encoding.name, errors="toolcrib-mixed", newline="")
     sample = encoding.decode(head).replace("\r\n", "\n").replace("\r", "\n")
     delimiter = "\t" if name.lower().endswith((".tsv", ".tab")) else delimiter_of(sample)
     notes = []
@@ -128,25 +161,33 @@ def _delimited(stream: io.BufferedReader[Any], head: bytes, name: str, *, by_lin
 
 
 def _rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
-    line = span = 0
-    row: list[str] = []
+    lines: list[str] = []
+
+    def noted() -> Iterator[str]:
+        for line in text:
+            lines.append(line)
+            yield line
+
     try:
-        for row in reader:
-            span, line = reader.line_num - line, reader.line_num
-            if span > MAX_FIELD_LINES:
-                raise BrokenQuotes
+        for row in csv.reader(noted(), delimiter=delimiter, skipinitialspace=True):
+            if len(lines) > 1:
+                if len(lines) > MAX_FIELD_LINES:
+                    raise BrokenQuotes
+                # An open quote ends at the next one, some rows on, in the middle of a cell.
+                list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
+            lines.clear()
             if row:
                 yield row
     except csv.Error:
         raise BrokenQuotes from None
-    if span > 1 and row and row[-1].endswith(("\n", "\r")):
-        raise BrokenQuotes
 
 
 def _lines(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     for line in text:
-        for row in csv.reader([line.rstrip("\r\n")], delimiter=delimiter, skipinitialspace=True):
+        quoting: Literal[0, 3] = csv.QUOTE_NONE if line.count('"') % 2 else csv.QUOTE_MINIMAL
+        for row in csv.reader(
+            [line.rstrip("\r\n")], delimiter=delimiter, skipinitialspace=True, quoting=quoting
+        ):
             if row:
                 yield row
 
@@ -166,7 +207,9 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
         raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
     width = max(map(len, sample))
     if width > MAX_COLUMNS:
-        raise TooLarge(f"There are more than {MAX_COLUMNS:,} columns.", hint=SHORTER)
+        raise TooLarge(
+            f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
+        )
     has_head = not all(_is_value(cell) for cell in sample[0] if cell.strip())
     head, body = (sample[0], sample[1:]) if has_head else ([], sample)
     if not has_head:
@@ -244,7 +287,9 @@ def from_records(records: Sequence[dict[str, Any]]) -> Table:
     """Objects of JSON as a table; what is nested in them is JSON text."""
     columns = list(dict.fromkeys(str(key) for record in records for key in record))
     if len(columns) > MAX_COLUMNS:
-        raise TooLarge(f"There are more than {MAX_COLUMNS:,} columns.", hint=SHORTER)
+        raise TooLarge(
+            f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
+        )
     sample = records[:SAMPLE_ROWS]
     formats = []
     for column in columns:

@@ -180,7 +180,9 @@ async def read_entry(
     except (NotFound, Cancelled):
         raise
     except ToolError as error:
-        facts = {"error": error.message, "hint": error.hint}
+        # Whoever shows it names the file as it is called there.
+        message = error.message.replace(state.path.display, state.path.name)
+        facts = {"error": message, "hint": error.hint}
         kind = labelled_kind(state.path.name) or "text"
         mark = entry_mark(state, size, "")
         return IndexEntry(state.key, (), state.path.name, kind, state.modified, mark, (), facts)
@@ -241,7 +243,8 @@ def _plain_text(data: bytes, name: str) -> FileText:
     if ending in MARKDOWN:
         headings = outline(text)
         return FileText(text, "text", headings[0].text if headings else "", headings=headings)
-    kind = "text" if ending in PROSE else "code"
+    is_code = ending not in PROSE and labelled_kind(name) in ("", "text")
+    kind = "code" if is_code else "text"
     return FileText(text, kind, headings=_definitions(text, name))
 
 

@@ -66,6 +66,15 @@ class SyncedIndex:
     ) -> PassageRanking:
         """The passages of entries whose keys begin with one of some prefixes, best first."""
         await self.catch_up()
+        found = await self._search(question, limit, prefixes, min_score)
+        if self._checked == self._indexes.index(self._name).warnings:
+            return found
+        await self.catch_up()  # the index was found broken, and begun anew
+        return await self._search(question, limit, prefixes, min_score)
+
+    async def _search(
+        self, question: str, limit: int, prefixes: Sequence[str], min_score: float
+    ) -> PassageRanking:
         index = self._indexes.index(self._name)
         keys = tuple(prefixes)
         # Without a filter first: with one, every entry that it lets pass is listed before.

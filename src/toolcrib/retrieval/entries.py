@@ -149,6 +149,7 @@ class PassageRanking:
         instead: words that were searched for in the place of missing ones.
         method: `words`, or `words and vectors`.
         notes: what the caller should know, such as a server of embeddings that is down.
+        complete: whether a list of all that match has them all.
     """
 
     passages: tuple[FoundPassage, ...] = ()
@@ -157,3 +158,4 @@ class PassageRanking:
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     method: str = "words"
     notes: tuple[str, ...] = ()
+    complete: bool = True

@@ -24,6 +24,7 @@ from toolcrib.retrieval.entries import (
 from toolcrib.retrieval.fusion import WEIGHT, fused, measured_weight, sample_question
 from toolcrib.retrieval.lexical import (
     ENTRY_COLUMNS,
+    MAX_ENTRIES,
     LexicalMatch,
     best_ids_of_each,
     chunk_rows,
@@ -99,10 +100,11 @@ class Index:
     def __init__(self, path: Path | None, embedder: RestingEmbedder | None = None) -> None:
         self.path = path
         self.embedder = embedder if path is not None else None
-        self._store = Store(path)
+        self._store = Store(path, rebuildable=True)
         self._known_terms: set[str] = set()
         self._queries: OrderedDict[str, list[float]] = OrderedDict()
         self._files: dict[int, VectorFile] = {}
+        self._coverage: tuple[tuple[object, ...], float] | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -132,7 +134,7 @@ class Index:
         """Remove everything, the files too; how many entries there were."""
         entries = (await self.status()).entries
         files = await self._read(lambda c: c.execute("SELECT file FROM space").fetchall())
-        old, self._store = self._store, Store(self.path)
+        old, self._store = self._store, Store(self.path, rebuildable=True)
         self._known_terms = set()
         await old.close()
         if self.path is not None:
@@ -192,7 +194,7 @@ class Index:
             space = space_of(connection, self.embedder.model) if self.embedder else None
             if space is None:
                 return found
-            share = coverage(connection, space)
+            share = self._share(connection, space)
             return replace(found, model=space.model, vectors=share, weight=space.weight)
 
         return await self._read(work)
@@ -252,7 +254,8 @@ class Index:
         def work(connection: sqlite3.Connection) -> PassageRanking:
             found = match(connection, words, wanted, 0)
             found = replace(found, ids=best_ids_of_each(connection, found, wanted))
-            return _ranking(connection, found, None, len(found.ids), min_score, min_score)
+            ranking = _ranking(connection, found, None, len(found.ids), min_score, min_score)
+            return replace(ranking, complete=len(found.ids) < MAX_ENTRIES)
 
         return await self._read(work)
 
@@ -341,11 +344,23 @@ class Index:
         for slot, number in chunks_of_slots(connection, space, list(slots)):
             cosines[number] = slots[slot]
         ranked = sorted(cosines, key=lambda number: -cosines[number])[:limit]
-        weight = (WEIGHT if space.weight is None else space.weight) * coverage(connection, space)
+        weight = WEIGHT if space.weight is None else space.weight
+        weight *= self._share(connection, space)
         usual, spread = file.background(query, count)
         by_chance = max(spread, MIN_SPREAD) * math.sqrt(2 * math.log(count + 2))
         nearness = {number: (cosines[number] - usual) / by_chance for number in ranked}
         return _Near(ranked, nearness, weight)
+
+    def _share(self, connection: sqlite3.Connection, space: Space) -> float:
+        """The share of chunks that have a vector, counted where the index has changed alone.
+
+        Of 100,000 chunks the count takes ten times as long as finding the nearest.
+        """
+        (version,) = connection.execute("PRAGMA data_version").fetchone()  # of other processes
+        state = (connection, version, connection.total_changes, space.id)
+        if self._coverage is None or self._coverage[0] != state:
+            self._coverage = state, coverage(connection, space)
+        return self._coverage[1]
 
     async def _embed_batch(self, embedder: RestingEmbedder, after: int) -> tuple[int, int]:
         """Make vectors of some chunks behind an id; how many, and the last id."""

@@ -246,6 +246,8 @@ Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 APPLICATION_ID = 0x54435242
 """Marks the file as ours, so that another program's database is never touched."""
 ATTEMPTS = 4
+NOT_AS_MADE = ("no such table", "no such column")
+"""How errors begin for a file whose tables are not those that were made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +268,20 @@ class Database:
         path: the file; None keeps everything in memory.
         warn: is told when a broken file was set aside.
         busy_seconds: how long to wait for another process that writes.
+        rebuildable: what it holds is made again from elsewhere, so that a file which is no use
+            is set aside like a broken one, where that of a store is left for the user to see.
     """
 
     def __init__(
-        self, path: Path | None, warn: Callable[[str], None], busy_seconds: float = 5.0
+        self,
+        path: Path | None,
+        warn: Callable[[str], None],
+        busy_seconds: float = 5.0,
+        *,
+        rebuildable: bool = False,
     ) -> None:
         self._path = path
+        self._rebuildable = rebuildable
         self._warn = warn
         self._busy_seconds = busy_seconds
         self._connection: sqlite3.Connection | None = None
@@ -336,9 +346,12 @@ class Database:
             try:
                 done = act()
             except (sqlite3.Error, OSError) as error:
-                if not is_storage(error):
+                damaged = is_damage(error) or (
+                    self._rebuildable and str(error).startswith(NOT_AS_MADE)
+                )
+                if not is_storage(error) and not damaged:
                     raise
-                if not is_damage(error) or self._path is None:
+                if not damaged or self._path is None:
                     self.close()
                     raise explain(error, self._path) from error
                 # Before closing: with the last connection SQLite would delete the log.
@@ -368,8 +381,9 @@ class Database:
                 quarantined = quarantine(self._path)
         except OSError as failure:
             raise explain(failure, self._path) from failure
+        what = "index" if self._rebuildable else "store"
         self._warn(
-            f"The store was damaged ({error}). It was set aside as {quarantined.name} "
+            f"The {what} was damaged ({error}). It was set aside as {quarantined.name} "
             "and a new one was started."
         )
 
@@ -416,6 +430,14 @@ class Database:
         return connection
 
     def _settle(self, connection: sqlite3.Connection) -> None:
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            if self._rebuildable:
+                raise _foreign()
+            raise ConfigError(
+                f"{self._path} is the database of another program.",
+                hint="Set store.url to a file of toolcrib's own.",
+            )
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -423,18 +445,12 @@ class Database:
         connection.execute("PRAGMA journal_size_limit = 16000000")
         if not self._busy_seconds:  # who may not wait must not flush the log to disk either
             connection.execute("PRAGMA wal_autocheckpoint = 0")
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not tables:
             with _transaction(connection, "BEGIN IMMEDIATE"):
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS area (name TEXT PRIMARY KEY, version INTEGER)"
                 )
-        elif connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise ConfigError(
-                f"{self._path} is the database of another program.",
-                hint="Set store.url to a file of toolcrib's own.",
-            )
 
     def _migrate(self, connection: sqlite3.Connection, schema: Schema) -> None:
         if schema.name in self._ready:
@@ -459,6 +475,13 @@ class Database:
                 hint="Upgrade toolcrib, or set store.url to another file. Nothing was changed.",
             )
         return version
+
+
+def _foreign() -> sqlite3.DatabaseError:
+    """The error of a file that is no database, for one of another program."""
+    error = sqlite3.DatabaseError("it is the database of another program")
+    error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+    return error
 
 
 @contextlib.contextmanager
@@ -642,13 +665,16 @@ class Store:
 
     Args:
         path: the file; None keeps everything in memory, for this object alone.
+        rebuildable: what it holds can be made again; see `Database`.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, rebuildable: bool = False) -> None:
         self.path = path
         self._warnings: list[str] = []
-        self._quick = Database(path, self._warn, busy_seconds=0) if path else None
-        self._worker = Worker(Database(path, self._warn), self._quick)
+        self._quick = (
+            Database(path, self._warn, busy_seconds=0, rebuildable=rebuildable) if path else None
+        )
+        self._worker = Worker(Database(path, self._warn, rebuildable=rebuildable), self._quick)
         self._quick_writes = 0
         self._closed = False
 

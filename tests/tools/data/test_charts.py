@@ -72,6 +72,8 @@ async def test_what_cannot_be_drawn(box: Toolbox, ws: Path) -> None:
     await refused(box, "make_chart", "bad_input", data=SALES, y=["Rome"])
     await refused(box, "make_chart", "bad_input", data=SALES, colors=['red"/><script>'])
     await refused(box, "make_chart", "bad_input", data=SALES, output="x.gif")
+    inside = {"layer": [{"mark": "bar", "data": {"url": "file:///etc/hostname"}}]}
+    await refused(box, "make_chart", "bad_input", spec=inside)
 
 
 @pytest.mark.parametrize("kind", ["bar", "line", "heatmap", "pie", "area"])
@@ -93,6 +95,8 @@ def test_forms_of_data() -> None:
         assert (found.labels, found.series) == (["a", "b"], expected), data
     assert chart_data({"a": 1, "b": None}).series == {"value": [1.0, None]}
     assert chart_data([3, 4]).labels == ["1", "2"]
+    with pytest.raises(BadInput, match="no numbers"):
+        chart_data(["red", "blue"])
     many = chart_data([{"n": n, "v": n % 7} for n in range(100_000)])
     assert len(many.labels) == 5000
     assert "100,000" in many.notes[0]

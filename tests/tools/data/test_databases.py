@@ -123,12 +123,26 @@ async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
     assert found.data["rows"] == [["Köln", 1.5, '["a"]']]
     one = await ok(box, "query_database", source="orders.csv", sql="SELECT sum(amount) FROM data")
     assert one.data["rows"] == [[4]]
+    (ws / "de.csv").write_text("n;v\na;1.234,5\nb;2,75\n")
+    german = {"source": "de.csv", "sql": "SELECT sum(v) FROM data"}
+    text = (await refused(box, "query_database", "bad_input", **german)).render()
+    assert "query_table" in text
+    german["sql"] = "SELECT sum(replace(replace(v, '.', ''), ',', '.')::DOUBLE) FROM data"
+    assert (await ok(box, "query_database", **german)).data["rows"] == [[1237.25]]
     described = await ok(box, "describe_database", source="orders.csv")
     assert "amount (double)" in described.text
     broken = "id,name\n" + "".join(f'{n},"x{n}"\n' for n in range(50)) + '50,"open\n51,z,z,z\n'
     (ws / "broken.csv").write_text(broken)
     result = await ok(box, "query_database", source="broken.csv", sql="SELECT count(*) FROM data")
     assert result.data["rows"][0][0] >= 50
+    plain = "".join(f"{n},plain {n}\n" for n in range(9000)).encode()
+    (ws / "late.csv").write_bytes(b"id,name\n" + plain + "9000,Köln\n".encode("cp1252"))
+    (ws / "long.csv").write_bytes(b"id,name\n" + plain + b"9000,a,b,c\n9001,last\n")
+    for name, rows in {"late": [[9000, "Köln"]], "long": [[9000, "a"], [9001, "last"]]}.items():
+        sql = "SELECT * FROM data WHERE id >= 9000"
+        result = await ok(box, "query_database", source=f"{name}.csv", sql=sql)
+        assert result.data["rows"] == rows, name
+        assert f"{name}, " in (await ok(box, "describe_database", source=f"{name}.csv")).text
     await refused(
         box, "query_database", "denied", source="orders.csv", sql="COPY data TO 'orders.csv'"
     )
@@ -185,6 +199,7 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
         )
         assert result.error, sql
         assert result.error.code == code, (sql, result.error)
+        assert code != "denied" or "one transaction" in result.error.hint
         assert shop.read_bytes() == before
     assert not (ws / "x.db").exists()
 

@@ -107,6 +107,8 @@ async def test_forms_in_which_tables_come(box: Toolbox, ws: Path) -> None:
     (ws / "german.csv").write_bytes(GERMAN.encode("cp1252"))
     german = await ok(box, "query_table", path="german.csv", aggregate=["sum(Betrag)"])
     assert german.data["rows"] == [[1224.25]]
+    ends = await ok(box, "query_table", path="german.csv", aggregate=["max(Datum)"])
+    assert ends.data["columns"][0]["type"] == "date"
     later = await ok(box, "query_table", path="german.csv", filter="Datum > 2026-02-01")
     assert later.data["rows"][0][1] == "Bonn"
     over = await ok(box, "query_table", path="german.csv", filter="Betrag > 1000,5")
@@ -134,6 +136,17 @@ async def test_forms_in_which_tables_come(box: Toolbox, ws: Path) -> None:
     assert one.data["rows"] == [[1.5]]
 
 
+async def test_lines_of_two_encodings_in_one_file(box: Toolbox, ws: Path) -> None:
+    lines = ["1;München;1.234,50\n", "2;Köln;2,50\n", "3;Łódź;3\n", "4;Spaß“;4\n", "5;Öl;5\n"]
+    ours = [line.encode("utf-8" if n in (0, 2) else "cp1252") for n, line in enumerate(lines)]
+    (ws / "both.csv").write_bytes(b"id;city;sum\n" + b"".join(ours * 2))
+    found = await ok(box, "query_table", path="both.csv", limit=5)
+    assert [row[1] for row in found.data["rows"]] == ["München", "Köln", "Łódź", "Spaß“", "Öl"]
+    assert "4 places with bytes of another encoding" in found.text
+    (ws / "mac.csv").write_bytes("id;city\r1;Köln\r2;Öhr\r".encode("cp1252"))
+    assert (await ok(box, "query_table", path="mac.csv")).data["rows"][1] == ["2", "Öhr"]
+
+
 async def test_broken_quotes_cost_one_row(box: Toolbox, ws: Path) -> None:
     body = "".join(f'{n},"name {n}"\n' for n in range(500))
     (ws / "a.csv").write_text(f'id,name\n{body}500,"open\n' + body)
@@ -143,6 +156,10 @@ async def test_broken_quotes_cost_one_row(box: Toolbox, ws: Path) -> None:
     broken = await ok(box, "query_table", path="b.csv")
     assert broken.data["total"] == 3
     assert "Quotes do not match" in broken.text
+    (ws / "later.csv").write_text('id,name\n1,"open\n2,two\n3,"three"\n4,four\n')
+    later = await ok(box, "query_table", path="later.csv")
+    assert later.data["rows"] == [["1", '"open'], ["2", "two"], ["3", "three"], ["4", "four"]]
+    assert "Quotes do not match" in later.text
     fine = await ok(box, "query_table", path="fine.csv")
     assert fine.data["rows"] == [["1", "two\nlines"], ["2", '5" pipe']]
 

@@ -107,6 +107,15 @@ async def test_it_is_one_step_that_is_undone(box: Toolbox, ws: Path) -> None:
     assert (ws / "report.docx").read_bytes() == b"what was there"
 
 
+async def test_what_a_workbook_leaves_out_is_told(box: Toolbox) -> None:
+    table = "| a |\n|---|\n| 1 |\n"
+    mixed = f"# Report\n\nSome words.\n\n## Ships\n\n{table}\n- one\n- two\n"
+    result = await ask(box, "create_document", path="mixed.xlsx", content=mixed)
+    assert "left out: Some words.; Report; a list." in result.text
+    plain = await ask(box, "create_document", path="plain.xlsx", content=f"## Ships\n\n{table}")
+    assert "left out" not in plain.text
+
+
 async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
     content = '{"Ships": [{"name": "Tern", "length": 12}, {"name": "Skua"}], "Ships ": [[1, true]]}'
     text = await made(box, "ships.xlsx", content)

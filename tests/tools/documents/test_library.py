@@ -162,12 +162,20 @@ async def test_bad_files_are_named_and_stop_nothing(box: Toolbox, ws: Path) -> N
         b"caf\xe9 in latin and \xff\xfe broken bytes of the walrus\n" * 3
     )
     (ws / "wide.csv").write_text(",".join(f"c{n}" for n in range(3000)) + '\n"broken, quotes\n1,2')
+    (ws / "text.pdf").write_text("Plain words under another name.")
+    with (ws / "huge.txt").open("wb") as file:
+        file.truncate(60_000_000)
+        file.seek(0)
+        file.write(b"words " * 10_000)
     (ws / "odd\nname.md").write_text("An odd walrus.")  # no call can name it
     result = await ask(box, "index_documents")
     failed = {Path(key).name for key in result.data["failed"]}
     assert {"torn.pdf", "empty.pdf", "torn.docx"} <= failed
     assert "torn.pdf: " in result.text
     assert (await first(box, "walrus"))["path"] == "mixed.txt"
+    listed = (await ask(box, "list_index")).text
+    assert "text.pdf (text, " in listed
+    assert "huge.txt (not read: huge.txt has 60,000,000 bytes" in listed
     again = await ask(box, "index_documents")
     assert again.data["read"] == 0  # what failed is not tried again until it changes
     alone = await box.call("search_documents", {"query": "walrus", "path": "torn.pdf"})
@@ -256,6 +264,28 @@ async def test_a_broken_index_is_set_aside_built_again_and_told(ws: Path, damage
         assert ("set aside" in result.text) is (damage != "emptied"), result.text
     quarantined = list(path.parent.glob(f"{path.name}.corrupt-*"))
     assert bool(quarantined) is (damage != "emptied")
+
+
+@pytest.mark.parametrize("damage", ["foreign", "tables", "words"])
+async def test_an_index_that_is_a_database_and_no_use_is_built_again(ws: Path, damage: str) -> None:
+    async with Toolbox(workspace=ws) as box:
+        await ask(box, "index_documents")
+    path = next((data_folder() / "indexes").glob("*.db"))
+    if damage == "foreign":
+        path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        if damage == "foreign":
+            connection.execute("CREATE TABLE contacts (name)")
+        elif damage == "tables":
+            connection.execute("DROP TABLE words")
+        else:  # seen by searches alone, when the entries were compared already
+            connection.execute("UPDATE words_data SET block = x'ff' WHERE id > 10")
+        connection.commit()
+    async with Toolbox(workspace=ws) as box:
+        result = await ask(box, "search_documents", query="Ottoline")
+        assert result.data["passages"][0]["path"] == "notes/harbour.md"
+        assert "The index was damaged" in result.text
+    assert len(list(path.parent.glob(f"{path.name}.corrupt-*Z"))) == 1
 
 
 async def test_an_index_of_a_newer_version_is_told_and_left_alone(ws: Path) -> None:

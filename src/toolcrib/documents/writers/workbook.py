@@ -18,6 +18,8 @@ MAX_NAME_CHARS = 31
 MAX_WIDTH = 60
 """Of a column, in characters."""
 MEASURED_ROWS = 200
+MAX_NOTED, MAX_NOTE_CHARS = 3, 60
+"""Parts that a note names, and characters of each."""
 Cell = str | int | float | bool | None
 Sheets = list[tuple[str, list[list[Cell]]]]
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
@@ -56,7 +58,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
                 if value is not None:
                     sheet.write(number, place, value, None if number else bold)
     book.close()
-    return {"notes": []}, buffer.getvalue()
+    return {"notes": _left_out(data.decode())}, buffer.getvalue()
 
 
 def _sheets(content: str) -> Sheets:
@@ -88,6 +90,28 @@ def _of_markdown(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
             rows = [[plain(cell) for cell in row] for row in block.rows]
             yield name, [list(rows[0]), *([_value(cell) for cell in row] for row in rows[1:])]
             name = ""
+
+
+def _left_out(content: str) -> list[str]:
+    """A note on what of Markdown is in no table and names none; nothing for JSON."""
+    if content.lstrip()[:1] in ("[", "{"):
+        return []
+    left: list[str] = []
+    heading = ""
+    for block in blocks_of(content):
+        if block.kind == "heading":
+            left += [heading] if heading else []
+            heading = block.text
+        elif block.kind == "table":
+            heading = ""
+        elif block.kind != "rule":
+            left.append(" ".join(block.text.split()) or f"a {block.kind}")
+    left += [heading] if heading else []
+    if not left:
+        return []
+    parts = "; ".join(text[:MAX_NOTE_CHARS] for text in left[:MAX_NOTED])
+    more = f" and {len(left) - MAX_NOTED} more" if len(left) > MAX_NOTED else ""
+    return [f"A workbook holds tables alone; left out: {parts}{more}."]
 
 
 def _of_json(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:

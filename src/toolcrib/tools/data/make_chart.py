@@ -16,6 +16,7 @@ from toolcrib.data.charts import (
     ChartData,
     ChartKind,
     chart_data,
+    check_addresses,
     checked_colors,
     table_data,
     vega_spec,
@@ -78,6 +79,7 @@ async def make_chart(
         rows = await _data(path, data, x, y or [], ctx)
         values = [{"x": label, "series": name, "y": value} for label, name, value in rows.points()]
         spec = {**spec, "data": {"values": values}}
+    check_addresses(spec)
     svg, png = await drawn(spec, ctx)
     if not svg and found is not None:
         svg = svg_chart(kind, found, title[:200], palette)

@@ -12,14 +12,19 @@ from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.documents.library import Library
 from toolcrib.files.content.display import counted
-from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import EntryFilter, EntryInfo, FoundPassage
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import escape_fence
 from toolcrib.text.relevance import content_words
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.documents.document_map import begin_map
-from toolcrib.tools.documents.library_access import sync_notes, up_to_date, with_kind
+from toolcrib.tools.documents.library_access import (
+    answered_whole,
+    sync_notes,
+    up_to_date,
+    with_kind,
+)
 from toolcrib.tools.documents.passages import Citation, citations, displayed, listed, merged
 from toolcrib.tools.documents.search_documents import nothing_found, ranking_notes
 
@@ -81,6 +86,10 @@ async def ask_documents(
     """
     if not question.strip():
         raise BadInput("The question is empty.", hint="Send a question.")
+    return await answered_whole(lambda: _ask(question, path, kind, start, ctx), ctx)
+
+
+async def _ask(question: str, path: SafePath | None, kind: str, start: int, ctx: Ctx) -> Result:
     report, entries = await up_to_date(path, "", ask_documents.name, ctx)
     entries = with_kind(entries, kind)
     notes = sync_notes(report)
@@ -184,9 +193,10 @@ async def _matching_files(
     about = " ".join(_ABOUT_FILES.sub(" ", " ".join(content_words(question))).split()) or question
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
+    least = "" if ranking.complete else "At least "
     head = (
-        f"{len(found):,} of {counted(total, 'file')} match. These are counted by their words: "
-        "no model has read them."
+        f"{least}{len(found):,} of {counted(total, 'file')} match. These are counted by their "
+        "words: no model has read them."
     )
     lines = [head, *notes, *ranking_notes(ranking)]
     job = ""
@@ -208,6 +218,7 @@ async def _matching_files(
         "mode": "files",
         "looked_at": total,
         "matched": len(found),
+        "complete": ranking.complete,
         "files": [
             {"path": c.file, "place": c.place, "score": c.passage.score} for c in found[start:end]
         ],

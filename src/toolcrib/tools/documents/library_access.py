@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Result
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.library import (
     IndexedPath,
@@ -38,6 +40,24 @@ async def real_path(path: SafePath, ctx: Ctx) -> str:
             return handle.absolute
 
     return await in_thread(lambda _: opened(), ctx.deadline)
+
+
+async def answered_whole(work: Callable[[], Awaitable[Result]], ctx: Ctx) -> Result:
+    """Answer from the index; once more where it was found broken meanwhile and begun anew.
+
+    Args:
+        work: brings the index up to date and answers from it.
+        ctx: the call.
+    """
+    index = ctx.use(Library).index
+    before = index.warnings
+    try:
+        result = await work()
+    except ToolError:
+        if index.warnings == before:
+            raise
+        return await work()
+    return result if index.warnings == before else await work()
 
 
 async def up_to_date(

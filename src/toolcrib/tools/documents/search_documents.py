@@ -11,10 +11,15 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.documents.library import Library
 from toolcrib.files.content.display import counted
-from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import PassageRanking
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.documents.library_access import sync_notes, up_to_date, with_kind
+from toolcrib.tools.documents.library_access import (
+    answered_whole,
+    sync_notes,
+    up_to_date,
+    with_kind,
+)
 from toolcrib.tools.documents.passages import citations, listed, merged
 
 MAX_LIMIT = 20
@@ -54,8 +59,15 @@ async def search_documents(
     """
     if not query.strip():
         raise BadInput("The query is empty.", hint="Send some words, or a question.")
-    report, entries = await up_to_date(path, glob.strip(), search_documents.name, ctx)
-    library, wanted = ctx.use(Library), limit or ctx.config.documents.limit
+    wanted = limit or ctx.config.documents.limit
+    return await answered_whole(lambda: _search(query, path, kind, wanted, glob.strip(), ctx), ctx)
+
+
+async def _search(
+    query: str, path: SafePath | None, kind: str, wanted: int, glob: str, ctx: Ctx
+) -> Result:
+    report, entries = await up_to_date(path, glob, search_documents.name, ctx)
+    library = ctx.use(Library)
     min_score = ctx.config.documents.min_score
     ranking = await library.index.search(query, wanted, with_kind(entries, kind), min_score)
     status = await library.index.status()
