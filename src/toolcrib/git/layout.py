@@ -120,7 +120,7 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
 def _pointer(place: str, prefix: str) -> str:
     text = read_own(place, MAX_POINTER_BYTES).decode("utf-8", "surrogateescape").strip()
     if not text.startswith(prefix) or "\0" in text or "\n" in text:
-        raise NotFound(f"{place} leads to no repository.", hint="git_init makes a new one.")
+        raise NotFound(f"{place} leads to no repository.", hint="The user removes that file.")
     return text.removeprefix(prefix).strip()
 
 
@@ -195,13 +195,26 @@ def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
         if not inner and entry.name in HIDDEN_FROM_GIT:
             continue
         if entry.is_dir(follow_symlinks=False):
-            # Objects are named by their content: what stands in their folders lies or is right.
-            if inner != "objects" or entry.name in ("pack", "info"):
-                yield from _faults(folder, name, budget)
+            yield from _inner_faults(folder, name, budget)
         elif not entry.is_file(follow_symlinks=False):
             yield f"{name} in it is a link or no plain file"
         elif not name.startswith("objects/") and _links(entry) > 1:
             yield f"{name} in it is another name of a file elsewhere"
+
+
+def _inner_faults(folder: str, name: str, budget: list[int]) -> Iterator[str]:
+    if not name.startswith("objects/") or name in ("objects/pack", "objects/info"):
+        yield from _faults(folder, name, budget)
+    elif _holds_links(f"{folder}/{name}"):
+        # Of these there are many. By one, git would show an object of another repository.
+        yield f"an object in {name} is a link or no plain file"
+
+
+def _holds_links(folder: str) -> bool:
+    """Whether one of many objects is not a file of its own, by the kinds of the entries alone."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return not all(entry.is_file(follow_symlinks=False) for entry in entries)
+    return False
 
 
 def _links(entry: os.DirEntry[str]) -> int:

@@ -7,7 +7,8 @@ may write; and a state of a rebase that came with a repository may name programs
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ HARMLESS_ORDERS = frozenset(
         "revert",
     ]
 )
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
@@ -74,7 +76,7 @@ async def names_in(repository: Repository, tree: str) -> list[str]:
     return [name for name in text_of(output).split("\0") if name]
 
 
-def protected_among(repository: Repository, names: list[str]) -> list[str]:
+def protected_among(repository: Repository, names: Iterable[str]) -> list[str]:
     """Those that no tool writes, since other programs act on them."""
     return [] if repository.is_trusted else [n for n in names if repository.is_protected(n)]
 
@@ -85,10 +87,11 @@ async def ask_about(
     """Ask where git would write protected files; None where it would not, or fails anyway."""
     with suppress(ToolError):
         async with open_repository(ctx, path) as repository:
-            found = protected_among(repository, await names_of(repository, arguments))
+            names = [*await names_of(repository, arguments), *await names_of_autostash(repository)]
+            found = protected_among(repository, dict.fromkeys(names))
             if found:
-                names = some_of([printable(name) for name in found], 5)
-                return Decision("ask", f"it writes {names}, on which other programs act")
+                listed = some_of([printable(name) for name in found], 5)
+                return Decision("ask", f"it writes {listed}, on which other programs act")
     return None
 
 
@@ -111,8 +114,8 @@ def _danger(git_dir: str) -> str:
     if Path(git_dir, "rebase-apply").exists():
         return "rebase was not begun here"
     for line in _lines(git_dir, "rebase-merge/git-rebase-todo"):
-        order = line.split(" ", 1)[0].strip()
-        if order and not order.startswith("#") and order not in HARMLESS_ORDERS:
+        order = _order(line)
+        if order and order not in HARMLESS_ORDERS:
             return f"rebase has the order '{order[:30]}' to come"
     for name in ("rebase-merge/gpg_sign_opt", "rebase-merge/strategy_opts"):
         if any(line.strip() for line in _lines(git_dir, name)):
@@ -124,6 +127,87 @@ def _danger(git_dir: str) -> str:
         if any(word in line.lower() for word in ("strategy", "gpg")):
             return "series of picks has options of its own"
     return ""
+
+
+def _order(line: str) -> str:
+    """The order of a line, before which git skips spaces and tabs; "" for a comment or none."""
+    words = line.split(maxsplit=1)
+    return "" if not words or words[0].startswith("#") else words[0]
+
+
+TODO_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
+STARTS = (
+    *("rebase-merge/orig-head", "rebase-merge/onto", "rebase-apply/orig-head"),
+    *("rebase-apply/onto", "sequencer/head"),
+)
+"""Where git notes what it was at before, and goes back to."""
+AUTOSTASHES = ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
+"""Where git notes the changes that it brings back at the end."""
+
+
+async def names_of_going_on(repository: Repository, action: str) -> list[str]:
+    """The files that "continue", "skip" or "abort" of what git is in the middle of may write.
+
+    Its state may have come with the repository, and then nobody was asked about its commits.
+    """
+    git_dir = repository.layout.git_dir
+    names: list[str] = []
+    if action in ("continue", "skip"):
+        todo = [words for name in TODO_LISTS for words in _orders(git_dir, name)]
+        replayed = [word for order, *words in todo if order not in TARGETED for word in words]
+        targets = [word for order, *words in todo if order in TARGETED for word in words]
+        names += await _names_changed_by(repository, await _commits(repository, replayed))
+    else:
+        targets = [line for name in STARTS for line in _lines(git_dir, name)]
+    for commit in await _commits(repository, targets):
+        names += await names_by_switch(repository, commit)
+    if action != "continue" and (await repository.head()).commit:
+        names += await names_between(repository, "HEAD")
+    return names
+
+
+TARGETED = frozenset({"reset", "t", "merge", "m"})
+"""Orders by which all of a commit is checked out or merged."""
+
+
+def _orders(git_dir: str, name: str) -> Iterator[list[str]]:
+    """The orders of a list, each with the words that may be commits."""
+    for line in _lines(git_dir, name):
+        order = _order(line)
+        words = [word for word in line.split()[1:] if not word.startswith("-")]
+        if order in TARGETED:
+            yield [order, *words[: words.index("#") if "#" in words else None]]
+        elif order:
+            yield [order, *words[:1]]  # then its message
+
+
+async def _commits(repository: Repository, words: list[str]) -> list[str]:
+    """Those of some words that are commits, as hashes."""
+    if not words:
+        return []
+    given = "".join(f"{word}^{{commit}}\n" for word in dict.fromkeys(words))
+    data = given.encode("utf-8", "surrogateescape")
+    output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
+    return [line for line in text_of(output).splitlines() if _HASH.fullmatch(line)]
+
+
+async def _names_changed_by(repository: Repository, commits: list[str]) -> list[str]:
+    if not commits:
+        return []
+    given = "".join(f"{commit}\n" for commit in commits).encode()
+    args = ["-r", "-m", "--root", "-z", "--no-renames", "--name-only", "--no-commit-id"]
+    output = await repository.read("diff-tree", "--stdin", *args, stdin=given)
+    return [name for name in text_of(output).split("\0") if name]
+
+
+async def names_of_autostash(repository: Repository) -> list[str]:
+    """The files of changes that git brings back as soon as a merge or rebase ends."""
+    noted = [line for name in AUTOSTASHES for line in _lines(repository.layout.git_dir, name)]
+    names: list[str] = []
+    for commit in await _commits(repository, noted):
+        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
+            names += await names_between(repository, f"{commit}^", commit)
+    return names
 
 
 def _lines(git_dir: str, name: str) -> list[str]:

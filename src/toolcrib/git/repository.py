@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, Denied, NotFound, ToolError, Unavailable
 from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
@@ -199,6 +199,12 @@ class Repository:
             raise NotFound(
                 f"There is no commit '{name}'.", hint="git_branch and git_log show what there is."
             )
+        if await self.line("for-each-ref", f"--points-at={found}", "refs/toolcrib"):
+            # It holds files as they were, also those that are protected from reading.
+            raise Denied(
+                f"'{name}' is what undo_changes keeps, and is not shown.",
+                hint="undo_changes goes back to it; git_log shows the other commits.",
+            )
         return found
 
     async def range(self, text: str) -> str:
@@ -367,6 +373,9 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         if not repository.is_trusted:
             program.indexes.check(layout, hash_size)
         make_view(view, layout.common_dir, data)
+        if layout.git_dir != layout.common_dir:
+            # What the main working tree has checked out is nobody's to delete or to check out.
+            (view / "HEAD").symlink_to(f"{layout.common_dir}/HEAD")
 
     try:
         await asyncio.to_thread(make_ready)

@@ -12,7 +12,13 @@ from pathlib import Path
 from toolcrib.core.errors import Conflict, ToolError
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
-from toolcrib.git.snapshots import GONE, STATE_FILES, STATE_FOLDERS, RepositoryState
+from toolcrib.git.snapshots import (
+    GONE,
+    STATE_FILES,
+    STATE_FOLDERS,
+    RepositoryState,
+    leads_away,
+)
 from toolcrib.system.threads import random_id
 
 STALE_HINT = "git_log and git_status show how it is now; nothing was taken back."
@@ -220,13 +226,11 @@ async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
 
 
 def _folder(repository: Repository, name: str) -> Path:
-    """The folder of a file, made where it is missing, and never outside of the working tree."""
-    top = repository.layout.top
-    folder = Path(top, name).parent
-    if not f"{folder.resolve()}/".startswith(f"{top}/"):
-        raise Conflict(
-            f"{printable(name)} would be written outside of the repository.", hint=STALE_HINT
-        )
+    """The folder of a file, made where it is missing, and never by way of a link."""
+    place = f"{repository.layout.top}/{name}"
+    folder = Path(place).parent
+    if leads_away(place):
+        raise Conflict(f"A folder of {printable(name)} is a link now.", hint=STALE_HINT)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -256,6 +260,8 @@ def _put(repository: Repository, name: str, mode: str, data: bytes) -> None:
 
 def remove_file(repository: Repository, name: str) -> None:
     """Delete a file of the working tree, and folders that are empty then. It blocks."""
+    if leads_away(f"{repository.layout.top}/{name}"):
+        return  # for git it is gone already
     folder = _folder(repository, name)
     with suppress(FileNotFoundError, IsADirectoryError):
         Path(repository.layout.top, name).unlink()

@@ -9,7 +9,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.git.precautions import ask_about, names_between, refuse_foreign_state
+from toolcrib.git.precautions import (
+    ask_about,
+    names_between,
+    names_of_going_on,
+    refuse_foreign_state,
+)
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
@@ -18,6 +23,9 @@ MAX_COMMITS = 100
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    action = arguments.get("action") or "start"
+    if action != "start":
+        return await names_of_going_on(repository, action)
     found: list[str] = []
     for name in arguments.get("commits") or ():
         commit = await repository.commit(name)

@@ -20,7 +20,10 @@ BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
-    if arguments.get("action") not in ("pop", "apply"):
+    action = arguments.get("action") or "push"
+    if action == "push":  # what is changed is as in the last commit then
+        return await names_between(repository, "HEAD")
+    if action not in ("pop", "apply"):
         return []
     entry = f"stash@{{{arguments.get('index') or 0}}}"
     names = await names_between(repository, f"{entry}^", entry)
@@ -74,13 +77,15 @@ async def git_stash(
 
 
 async def _push(repository: Repository, message: str, *, untracked: bool) -> str:
+    await repository.commit("HEAD")  # without one there is nothing to go back to
+    newest = await repository.line("rev-parse", "-q", "--verify", "refs/stash")
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []
     await repository.run(*args, env=BY_PATTERN)
     status = await status_of(repository)
     left = [file for file in status.files if not file.is_untracked or untracked]
     made = await repository.line("stash", "list", "-n1", "--format=%gd %gs")
-    if not made:
+    if newest == await repository.line("rev-parse", "-q", "--verify", "refs/stash"):
         raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
     return f"Put aside: {made}" + (f"; {len(left)} files are still changed" if left else "")
 
