@@ -50,7 +50,7 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      "Commit them with git_commit, or put them aside with git_stash."),
     ((r"(?:Committing is not possible because you have unmerged|you need to resolve your current "
      r"index first|not possible because you have unmerged|You have not concluded|unmerged files"
-     r"|fix conflicts and then commit)"),
+     r"|fix conflicts and then commit|: needs merge$|in the middle of a (?:merge|cherry-pick))"),
      Conflict, "A merge is not finished.",
      "git_conflicts shows what is open, and takes choices or aborts it."),
     ((r"(?:unknown revision|bad revision|ambiguous argument|Not a valid object name|invalid "
@@ -81,7 +81,7 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
     (r"non-fast-forward|fetch first|stale info|\[rejected\]", Conflict,
      "The remote has commits that are not here: it rejected the push.",
      "git_pull first, then push again."),
-    (r"\[remote rejected\] ?([^\n]*)", Denied, "The remote rejected the push: {1}",
+    (r"\[remote rejected\] ?([^\n]*)", Denied, "The remote rejected the push: {1}{remote}",
      "It has rules of its own: another branch, or its owner."),
     (r"Host key verification failed|host key is known", Denied,
      "The ssh host key is not known or another than before.",
@@ -117,7 +117,7 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      "There is no such stash.", "git_stash with action=list shows them."),
     (r"not a git repository", NotFound, "It is no git repository that this git reads.", ""),
 )  # fmt: skip
-_COMPILED = tuple((re.compile(case[0]), case[1], case[2], case[3]) for case in _CASES)
+_COMPILED = tuple((re.compile(case[0], re.MULTILINE), case[1], case[2], case[3]) for case in _CASES)
 
 
 def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError:
@@ -127,7 +127,13 @@ def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError
         found = pattern.search(text)
         if found:
             return _of(kind, found, message, hint, text)
-    return BadInput(f"git {command}: {_summary(text) or f'it ended with code {code}'}")
+    said = _summary(text)
+    if command == "commit" and not said:
+        return Denied(
+            f"git commit ended with code {code} and printed nothing, as where a hook refuses it.",
+            hint="The user looks at the hooks pre-commit and commit-msg of the repository.",
+        )
+    return BadInput(f"git {command}: {said or f'it ended with code {code}'}")
 
 
 def _of(
@@ -137,6 +143,11 @@ def _of(
     lines = [line.strip() for line in text[found.end() :].splitlines() if line.startswith("\t")]
     first = one_line(parts[0], 200) if parts else ""
     words = message.replace("{1}", first.strip(" '")).replace("{text}", _summary(text))
+    said = [
+        line.removeprefix("remote:").strip() for line in text.splitlines() if line[:7] == "remote:"
+    ]
+    remote = one_line(" ".join(filter(None, said)), MAX_CHARS)
+    words = words.replace("{remote}", f". It says: {remote}" if remote else "")
     words = words.replace("{lines}", one_line(", ".join(lines[:5]), MAX_CHARS) or "some files")
     return kind(words if words.endswith((".", "!")) else f"{words}.", hint=hint)
 

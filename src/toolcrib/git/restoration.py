@@ -11,6 +11,7 @@ from pathlib import Path
 
 from toolcrib.core.errors import Conflict, ToolError
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.failures import LOCK_HINT
 from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
 from toolcrib.git.snapshots import (
     GONE,
@@ -118,6 +119,17 @@ def _is_in_place_of(name: str, now: RepositoryState, after: RepositoryState) -> 
     return name in now.untracked and name not in after.untracked
 
 
+async def refuse_locked(repository: Repository) -> None:
+    """Refuse to change the index of a repository in which another git does, or was killed.
+
+    Raises:
+        Conflict: naming the file that says so.
+    """
+    lock = Path(repository.layout.git_dir, "index.lock")
+    if await asyncio.to_thread(os.path.lexists, lock):
+        raise Conflict(f"The repository is locked: {lock} exists.", hint=LOCK_HINT)
+
+
 async def restore(
     repository: Repository, now: RepositoryState, then: RepositoryState, *, files: bool
 ) -> None:
@@ -133,12 +145,7 @@ async def restore(
         Conflict: it is locked by another git.
     """
     names = await affected(repository, now, then) if files else set()
-    lock = Path(repository.layout.git_dir, "index.lock")
-    if await asyncio.to_thread(lock.exists):
-        raise Conflict(
-            f"The repository is locked: {lock} exists.",
-            hint="If no other git runs, delete that file with delete_path, then send it again.",
-        )
+    await refuse_locked(repository)
     await _restore_references(repository, now, then)
     await _restore_index(repository, now, then)
     if names:

@@ -150,3 +150,43 @@ async def test_a_folder_as_it_was_has_a_line_for_each_name(tmp_path: Path) -> No
     repo = make_repository(tmp_path / "ws", **{"a\nb.txt": "1\n"})
     async with Toolbox(workspace=repo) as box:
         assert (await do(box, "git_show", path=".")).splitlines() == ["a\\nb.txt"]
+
+
+async def test_a_merge_is_taken_back_by_a_commit_of_its_own(box: Toolbox, repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    write(repo, **{"side.txt": "x\n"})
+    commit(repo, "side")
+    git(repo, "checkout", "-q", "main")
+    write(repo, **{"main.txt": "x\n"})
+    commit(repo, "main")
+    git(repo, "merge", "-q", "--no-edit", "side")
+    await do(box, "git_pick", commits=["HEAD", "HEAD~1"], revert=True)
+    assert git(repo, "ls-files").split() == ["a.txt"]
+    await do(box, "git_pick", commits=["HEAD~2"])
+    assert git(repo, "ls-files").split() == ["a.txt", "side.txt"]
+
+
+async def test_a_lock_and_an_open_merge_are_named(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"a.txt": "new\n"})
+    lock = repo / ".git" / "index.lock"
+    lock.touch()
+    for tool, arguments in (("git_stash", {}), ("git_add", {"all": True})):
+        assert "index.lock exists" in await refused(box, tool, **arguments)
+    lock.unlink()
+    commit(repo, "new")
+    git(repo, "checkout", "-q", "-b", "side", "HEAD~1")
+    write(repo, **{"a.txt": "side\n"})
+    commit(repo, "side")
+    await do(box, "git_merge", branch="main")
+    for tool, arguments in (("git_stash", {}), ("git_reset", {"mode": "soft"})):
+        assert "A merge is not finished" in await refused(box, tool, **arguments)
+
+
+async def test_a_hook_that_refuses_in_silence_is_named(repo: Path) -> None:
+    hook = repo / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    write(repo, **{"a.txt": "new\n"})
+    async with Toolbox({"git": {"trusted": [str(repo)]}}, workspace=repo) as box:
+        assert "hooks pre-commit" in await refused(box, "git_commit", message="m", all=True)

@@ -34,6 +34,11 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     return found
 
 
+async def _has_merge(repository: Repository, commits: list[str]) -> bool:
+    args = ["rev-list", "--no-walk", "--min-parents=2", "--count", *commits]
+    return await repository.line(*args) != "0"
+
+
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     return await ask_about(ctx, arguments, _names)
 
@@ -67,7 +72,10 @@ async def git_pick(
                     f"Name 1 to {MAX_COMMITS} commits.", hint="git_log has their hashes."
                 )
             args = ["--no-gpg-sign"] * (not repository.is_trusted) + ["--no-edit"] * revert
-            args += [await repository.commit(name) for name in commits]
+            picked = [await repository.commit(name) for name in commits]
+            if await _has_merge(repository, picked):
+                args += ["-m", "1"]  # what it brought into the branch that it was made on
+            args += picked
         command = "revert" if revert else "cherry-pick"
         async with git_step(repository, git_pick.name):
             done = await repository.attempt(command, *args)

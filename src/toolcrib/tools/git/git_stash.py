@@ -12,6 +12,7 @@ from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
 from toolcrib.git.failures import failure
 from toolcrib.git.precautions import ask_about, names_between, names_in
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 
@@ -65,6 +66,7 @@ async def git_stash(
             return Result(text=text or "(no stashes)", data={"stashes": text.splitlines()})
         if action != "push" and not await repository.line("rev-parse", "-q", "--verify", entry):
             raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
+        await refuse_locked(repository)  # git stash itself is silent about it
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
