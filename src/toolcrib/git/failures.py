@@ -127,13 +127,13 @@ def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError
         found = pattern.search(text)
         if found:
             return _of(kind, found, message, hint, text)
-    said = _summary(text)
-    if command == "commit" and not said:
+    summary = _summary(text)
+    if command == "commit" and not summary:
         return Denied(
             f"git commit ended with code {code} and printed nothing, as where a hook refuses it.",
             hint="The user looks at the hooks pre-commit and commit-msg of the repository.",
         )
-    return BadInput(f"git {command}: {said or f'it ended with code {code}'}")
+    return BadInput(f"git {command}: {summary or f'it ended with code {code}'}")
 
 
 def _of(
@@ -143,10 +143,10 @@ def _of(
     lines = [line.strip() for line in text[found.end() :].splitlines() if line.startswith("\t")]
     first = one_line(parts[0], 200) if parts else ""
     words = message.replace("{1}", first.strip(" '")).replace("{text}", _summary(text))
-    said = [
+    lines_of_remote = [
         line.removeprefix("remote:").strip() for line in text.splitlines() if line[:7] == "remote:"
     ]
-    remote = one_line(" ".join(filter(None, said)), MAX_CHARS)
+    remote = one_line(" ".join(filter(None, lines_of_remote)), MAX_CHARS)
     words = words.replace("{remote}", f". It says: {remote}" if remote else "")
     words = words.replace("{lines}", one_line(", ".join(lines[:5]), MAX_CHARS) or "some files")
     return kind(words if words.endswith((".", "!")) else f"{words}.", hint=hint)
