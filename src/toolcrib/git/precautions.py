@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import SafePath
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
 
 MAX_TODO_BYTES = 2_000_000
 HARMLESS_ORDERS = frozenset(
@@ -55,27 +56,6 @@ STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "s
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
 
-async def names_between(repository: Repository, *revisions: str) -> list[str]:
-    """The files that differ between two commits, or as `git diff` takes its arguments."""
-    ends = [] if "--" in revisions else ["--"]
-    args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
-    output = await repository.read(*args)
-    return [name for name in text_of(output).split("\0") if name]
-
-
-async def names_by_switch(repository: Repository, target: str, dots: str = "..") -> list[str]:
-    """The files that differ between what is checked out and a commit; before the first, all."""
-    if (await repository.head()).commit:
-        return await names_between(repository, f"HEAD{dots}{target}")
-    return await names_in(repository, target)
-
-
-async def names_in(repository: Repository, tree: str) -> list[str]:
-    """All files of a commit or tree."""
-    output = await repository.read("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
-    return [name for name in text_of(output).split("\0") if name]
-
-
 def protected_among(repository: Repository, names: Iterable[str]) -> list[str]:
     """Those that no tool writes, since other programs act on them."""
     return [] if repository.is_trusted else [n for n in names if repository.is_protected(n)]
@@ -87,7 +67,11 @@ async def ask_about(
     """Ask where git would write protected files; None where it would not, or fails anyway."""
     with suppress(ToolError):
         async with open_repository(ctx, path) as repository:
-            names = [*await names_of(repository, arguments), *await names_of_autostash(repository)]
+            try:
+                names = await names_of(repository, arguments)
+                names += await names_of_autostash(repository)
+            except (TimedOut, TooLarge):
+                return Decision("ask", "it cannot be told whether it writes files that act")
             found = protected_among(repository, dict.fromkeys(names))
             if found:
                 listed = some_of([printable(name) for name in found], 5)
@@ -156,7 +140,9 @@ async def names_of_going_on(repository: Repository, action: str) -> list[str]:
         todo = [words for name in TODO_LISTS for words in _orders(git_dir, name)]
         replayed = [word for order, *words in todo if order not in TARGETED for word in words]
         targets = [word for order, *words in todo if order in TARGETED for word in words]
-        names += await _names_changed_by(repository, await _commits(repository, replayed))
+        for commit in await _commits(repository, replayed):
+            names += await names_by_pick(repository, commit)
+            names += await names_by_pick(repository, commit, revert=True)
     else:
         targets = [line for name in STARTS for line in _lines(git_dir, name)]
     for commit in await _commits(repository, targets):
@@ -189,15 +175,6 @@ async def _commits(repository: Repository, words: list[str]) -> list[str]:
     data = given.encode("utf-8", "surrogateescape")
     output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
     return [line for line in text_of(output).splitlines() if _HASH.fullmatch(line)]
-
-
-async def _names_changed_by(repository: Repository, commits: list[str]) -> list[str]:
-    if not commits:
-        return []
-    given = "".join(f"{commit}\n" for commit in commits).encode()
-    args = ["-r", "-m", "--root", "-z", "--no-renames", "--name-only", "--no-commit-id"]
-    output = await repository.read("diff-tree", "--stdin", *args, stdin=given)
-    return [name for name in text_of(output).split("\0") if name]
 
 
 async def names_of_autostash(repository: Repository) -> list[str]:

@@ -11,13 +11,13 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.git.precautions import (
     ask_about,
-    names_between,
     names_of_going_on,
     refuse_foreign_state,
 )
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_pick
 
 MAX_COMMITS = 100
 
@@ -29,8 +29,7 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     found: list[str] = []
     for name in arguments.get("commits") or ():
         commit = await repository.commit(name)
-        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
-            found += await names_between(repository, f"{commit}^", commit)
+        found += await names_by_pick(repository, commit, revert=bool(arguments.get("revert")))
     return found
 
 

@@ -11,13 +11,13 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, tool
 from toolcrib.git.precautions import (
     ask_about,
-    names_by_switch,
     names_of_going_on,
     refuse_foreign_state,
 )
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_rebase
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
@@ -26,7 +26,7 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
         return await names_of_going_on(repository, action)
     if not arguments.get("onto"):
         return []
-    return await names_by_switch(repository, await repository.commit(arguments["onto"]))
+    return await names_by_rebase(repository, await repository.commit(arguments["onto"]))
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

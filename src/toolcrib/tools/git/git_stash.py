@@ -10,11 +10,12 @@ from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
 from toolcrib.git.failures import failure
-from toolcrib.git.precautions import ask_about, names_between, names_in
+from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_between, names_by_pick, names_in
 
 BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
 """git stash names all files to itself by a pattern; nothing of the call is one."""
@@ -27,7 +28,7 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     if action not in ("pop", "apply"):
         return []
     entry = f"stash@{{{arguments.get('index') or 0}}}"
-    names = await names_between(repository, f"{entry}^", entry)
+    names = await names_by_pick(repository, entry)
     untracked = f"{entry}^3"
     if await repository.line("rev-parse", "-q", "--verify", untracked):
         names += await names_in(repository, untracked)
