@@ -70,6 +70,8 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
     ((r"'([^']*)' (?:is already )?(?:checked out|used by worktree) at"), Conflict,
      "The branch {1} is checked out in another working tree of the repository.",
      "Name another branch, or change_directory to that working tree."),
+    (r"Entry '([^']*)' not uptodate", Conflict, "{1} is in the way: it is not as it was staged.",
+     "git_add it, or git_reset with its path, then send the call again."),
     (r"'([^']*)' is beyond a symbolic link", Conflict,
      "A folder of {1} is a link now.", "Restore the folder, or git_add the change."),
     (r"already exists", Conflict, "{text}", "Choose another name, or delete the old one first."),

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
@@ -27,6 +28,7 @@ MAX_SETTINGS_BYTES = 1_000_000
 MAX_FILES = 200_000
 MAX_ALTERNATES = 5
 MAX_CHECKED_INDEXES = 64
+MAX_CHECKED_FOLDERS = 8_192
 HIDDEN_FROM_GIT = frozenset(
     (
         "hooks",
@@ -205,14 +207,20 @@ def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
 def _inner_faults(folder: str, name: str, budget: list[int]) -> Iterator[str]:
     if not name.startswith("objects/") or name in ("objects/pack", "objects/info"):
         yield from _faults(folder, name, budget)
-    elif _holds_links(f"{folder}/{name}"):
-        # Of these there are many. By one, git would show an object of another repository.
-        yield f"an object in {name} is a link or no plain file"
+    else:
+        with suppress(FileNotFoundError):
+            status = os.lstat(f"{folder}/{name}")
+            times = (status.st_mtime_ns, status.st_ctime_ns)
+            # Of these there are many. By a link, git shows an object of another repository.
+            if _holds_links(f"{folder}/{name}", status.st_ino, *times):
+                yield f"an object in {name} is a link or no plain file"
 
 
-def _holds_links(folder: str) -> bool:
-    """Whether one of many objects is not a file of its own, by the kinds of the entries alone."""
-    with suppress(OSError), os.scandir(folder) as entries:
+@lru_cache(maxsize=MAX_CHECKED_FOLDERS)
+def _holds_links(folder: str, *state: int) -> bool:
+    """Whether a folder with objects has others than plain files; looked at where it changed."""
+    del state
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
         return not all(entry.is_file(follow_symlinks=False) for entry in entries)
     return False
 

@@ -172,7 +172,9 @@ def rendered(
     parts = []
     if len(visible) > 1 or stat:
         added, removed = sum(f.added for f in visible), sum(f.removed for f in visible)
-        parts.append(f"{counted(len(visible), 'file')}, +{added} -{removed}")
+        # A file that became a link, or the other way around, stands there twice.
+        number_of_files = len({file.name for file in visible})
+        parts.append(f"{counted(number_of_files, 'file')}, +{added} -{removed}")
     for number, file in enumerate(visible):
         if stat and number >= MAX_LISTED:
             parts.append(f"and {len(visible) - number:,} more")

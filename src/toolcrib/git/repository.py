@@ -348,6 +348,22 @@ async def open_repository(ctx: Ctx, path: SafePath | None = None) -> AsyncIterat
         yield repository
 
 
+async def open_place(ctx: Ctx, paths: Sequence[SafePath] | None) -> SafePath | None:
+    """Which path decides on the repository of a call with paths; None for the current directory.
+
+    A submodule is a file of the repository that the call stands in, and one of its own only for
+    a call that stands elsewhere.
+    """
+    if not paths:
+        return None
+    path = paths[0].settled()
+    here, inner = await repository_or_none(ctx), await repository_or_none(ctx, path)
+    if not here or not inner or inner.parts != path.parts or inner.parts == here.parts:
+        return paths[0]
+    outer = await repository_or_none(ctx, path.parent)
+    return None if outer and outer.parts == here.parts else paths[0]
+
+
 @asynccontextmanager
 async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Repository]:
     """The same for one whose folders are known."""

@@ -190,3 +190,32 @@ async def test_a_hook_that_refuses_in_silence_is_named(repo: Path) -> None:
     write(repo, **{"a.txt": "new\n"})
     async with Toolbox({"git": {"trusted": [str(repo)]}}, workspace=repo) as box:
         assert "hooks pre-commit" in await refused(box, "git_commit", message="m", all=True)
+
+
+async def test_a_submodule_is_staged_as_a_file_of_what_holds_it(box: Toolbox, repo: Path) -> None:
+    inner = make_repository(repo / "inner")
+    commit(repo, "a submodule")
+    digest = commit(inner, "another")
+    write(inner, **{"dirty.txt": "x\n"})
+    await do(box, "git_add", paths=["inner"])
+    assert f"160000 {digest}" in git(repo, "ls-files", "-s")
+    assert git(inner, "ls-files").split() == ["a.txt"]
+    await do(box, "git_reset", paths=["inner"])
+    assert f"160000 {digest}" not in git(repo, "ls-files", "-s")
+    await do(box, "git_add", paths=["inner/dirty.txt"])
+    assert git(inner, "ls-files").split() == ["a.txt", "dirty.txt"]
+    await do(box, "change_directory", path="inner")
+    await do(box, "git_reset", paths=["."])
+    assert git(inner, "ls-files").split() == ["a.txt"]
+
+
+async def test_counts_are_those_of_git(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"b.txt": "b\n" * 9})
+    commit(repo, "b")
+    git(repo, "mv", "b.txt", "c.txt")
+    (repo / "a.txt").unlink()
+    (repo / "a.txt").symlink_to("c.txt")
+    await do(box, "git_add", all=True)
+    text = await do(box, "git_commit", message="m")
+    assert git(repo, "show", "--shortstat", "--format=").strip() in text
+    assert "2 files, +1 -3" in await do(box, "git_show", stat=True)

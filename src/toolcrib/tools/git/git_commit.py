@@ -78,7 +78,9 @@ async def git_commit(
             args += ["-F", "-"] if message.strip() else ["--no-edit"]
             await repository.run(*args, stdin=message.encode("utf-8", "replace"))
         text = await repository.read("show", "--no-patch", "--format=%h %s", "HEAD")
-        stat = await repository.read("diff-tree", "--root", "--shortstat", "--no-commit-id", "HEAD")
+        stat = await repository.read(
+            "diff-tree", "-M", "--root", "--shortstat", "--no-commit-id", "HEAD"
+        )
         head = await repository.head()
         notes += not_run(repository)
     lines = [f"[{head.name}] {text_of(text).strip()}", text_of(stat).strip(), *notes]

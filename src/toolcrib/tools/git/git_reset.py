@@ -9,7 +9,7 @@ from toolcrib.core.errors import Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import WorkspacePath
-from toolcrib.git.repository import open_repository
+from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 
@@ -37,7 +37,7 @@ async def git_reset(
             hint="git_stash puts them aside; then git_reset with mode=mixed moves the branch, and "
             "git_checkout with paths restores files.",
         )
-    async with open_repository(ctx, paths[0] if paths else None) as repository:
+    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
         commit = [await repository.commit(revision)] if revision else []
         async with git_step(repository, git_reset.name, files=False):
             if paths:
