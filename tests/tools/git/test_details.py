@@ -219,3 +219,8 @@ async def test_counts_are_those_of_git(box: Toolbox, repo: Path) -> None:
     text = await do(box, "git_commit", message="m")
     assert git(repo, "show", "--shortstat", "--format=").strip() in text
     assert "2 files, +1 -3" in await do(box, "git_show", stat=True)
+
+
+async def test_a_commit_with_only_new_files_says_what_to_do(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"new.txt": "x\n"})
+    assert "There is nothing to commit" in await refused(box, "git_commit", message="m")
