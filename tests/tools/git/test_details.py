@@ -224,3 +224,12 @@ async def test_counts_are_those_of_git(box: Toolbox, repo: Path) -> None:
 async def test_a_commit_with_only_new_files_says_what_to_do(box: Toolbox, repo: Path) -> None:
     write(repo, **{"new.txt": "x\n"})
     assert "There is nothing to commit" in await refused(box, "git_commit", message="m")
+
+
+async def test_a_revert_by_its_own_name_reverts(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"a.txt": "new\n"})
+    commit(repo, "second")
+    await do(box, "git_revert", commit="HEAD")
+    assert (repo / "a.txt").read_text() == "one\ntwo\nthree\n"
+    await do(box, "git_cherry_pick", commit="HEAD~1")
+    assert (repo / "a.txt").read_text() == "new\n"

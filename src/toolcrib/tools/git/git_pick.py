@@ -46,7 +46,6 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     group="git",
     rights=READ | WRITE,
     keywords=("cherry-pick", "revert", "backport", "undo a commit"),
-    aliases=("git_cherry_pick", "git_revert"),
     argument_aliases={"commit": "commits", "revision": "commits"},
     policy_check=_ask,
 )
