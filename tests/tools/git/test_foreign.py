@@ -229,5 +229,8 @@ async def test_what_another_working_tree_has_checked_out_stays(tmp_path: Path) -
             delete = {"action": "delete", "name": there, "force": True}
             assert "another working tree" in await refused(box, "git_branch", **delete)
         await do(box, "git_branch", action="rename", name="side", new_name="other")
+        await do(box, "change_directory", path=str(tmp_path / "ws" / "linked"))
+        rename = {"action": "rename", "name": "main", "new_name": "trunk"}
+        assert "another working tree" in await refused(box, "git_branch", **rename)
     assert git(tmp_path / "ws" / "linked", "symbolic-ref", "HEAD").strip() == "refs/heads/other"
     assert git(main, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
