@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolcrib.files.content.display import printable, some_of
-from toolcrib.git.precautions import names_between
 from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.written_names import names_between
 
 UNSET = frozenset({"unspecified", "unset", "set", ""})
 

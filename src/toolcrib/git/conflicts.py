@@ -15,6 +15,7 @@ from toolcrib.git.restoration import remove_file
 from toolcrib.system.threads import random_id
 
 STAGES = {"1": "base", "2": "ours", "3": "theirs"}
+SUBMODULE = "160000"
 MAX_REGIONS = 20
 BINARY_SNIFF_BYTES = 8_000
 
@@ -43,9 +44,13 @@ async def sides(repository: Repository, name: str) -> ConflictSides:
             mode, digest, stage = state.split(" ")
             entries[STAGES[stage]] = (mode, digest)
     merged = ""
-    if {"ours", "theirs"} <= set(entries):
+    if {"ours", "theirs"} <= set(entries) and not _has_submodule(entries):
         merged = await _merged(repository, entries)
     return ConflictSides(entries, merged)
+
+
+def _has_submodule(entries: dict[str, tuple[str, str]]) -> bool:
+    return any(mode == SUBMODULE for mode, _ in entries.values())
 
 
 async def _merged(repository: Repository, entries: dict[str, tuple[str, str]]) -> str:
@@ -77,6 +82,9 @@ def view(name: str, found: ConflictSides, *, whole: bool) -> str:
     deleted = [side for side in ("ours", "theirs") if side not in found.entries]
     if deleted:
         return f"{printable(name)}: deleted by {deleted[0]}, changed by the other side"
+    if _has_submodule(found.entries):
+        at = ", ".join(f"{side} at {found.entries[side][1][:10]}" for side in present)
+        return f"{printable(name)}: a submodule ({at})"
     if not found.merged:
         return f"{printable(name)}: binary on both sides ({', '.join(present)})"
     regions = _regions(found.merged)
@@ -125,6 +133,10 @@ async def resolve(
         if has_marks(text):
             raise BadInput(
                 "The text still has marks of a conflict.", hint="Send the file as it should be."
+            )
+        if _has_submodule(found.entries):
+            raise BadInput(
+                f"{printable(name)} is a submodule.", hint="take is ours, theirs or base here."
             )
         mode = (found.entries.get("ours") or found.entries.get("theirs") or ("100644", ""))[0]
         args = ["hash-object", "-w", "--stdin", f"--path={name}"]

@@ -18,7 +18,8 @@ from toolcrib.state.secret_finder import secret_kinds
 BATCH = 200
 COMMIT_HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")
 _HUNK = re.compile(r"@@+ .*?\+(\d+)")
-_MARK = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |\Z)|={7}\Z")
+_MARK = re.compile(r"(?:<{7,}|>{7,}|\|{7,})(?: |\Z)|={7,}\Z")
+"""With `conflict-marker-size` they are longer."""
 
 
 @dataclass(slots=True)
@@ -125,7 +126,7 @@ def added_lines(file: PatchedFile) -> Iterator[tuple[int, str]]:
         if found := _HUNK.match(line):
             number = int(found[1])
         elif line.startswith("+"):
-            yield number, line[1:]
+            yield number, line[1:].removesuffix("\r")
             number += 1
 
 
@@ -177,7 +178,8 @@ async def commit_files(repository: Repository, names: Sequence[str], message: st
 
 def has_marks(text: str) -> bool:
     """Whether a text holds all the marks of a conflict."""
-    starts = {line[:7] for line in text.split("\n") if _MARK.match(line)}
+    lines = (line.rstrip("\r") for line in text.split("\n"))
+    starts = {line[:7] for line in lines if _MARK.match(line)}
     return {"<<<<<<<", "=======", ">>>>>>>"} <= starts
 
 

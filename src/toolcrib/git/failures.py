@@ -50,20 +50,30 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      "Commit them with git_commit, or put them aside with git_stash."),
     ((r"(?:Committing is not possible because you have unmerged|you need to resolve your current "
      r"index first|not possible because you have unmerged|You have not concluded|unmerged files"
-     r"|fix conflicts and then commit)"),
+     r"|fix conflicts and then commit|: needs merge$|in the middle of a (?:merge|cherry-pick))"),
      Conflict, "A merge is not finished.",
      "git_conflicts shows what is open, and takes choices or aborts it."),
     ((r"(?:unknown revision|bad revision|ambiguous argument|Not a valid object name|invalid "
      r"reference|did not match any file\(s\) known|not a valid ref|does not point to a valid "
      r"object|unknown commit|invalid upstream|not something we can merge)[^']*'?([^'\n]*)"),
      NotFound, "There is no '{1}'.", "git_branch and git_log show what there is."),
+    (r"no such path '?([^'\n]*)'? in", NotFound, "There is no {1} in that commit.",
+     "git_log with its path shows where it was; git_add and git_commit add a new one."),
     (r"bad (?:object|tree)|missing (?:blob|tree)|unable to read (?:tree|sha1 file)", NotFound,
      "Objects of it are missing: the clone is shallow, partial, or damaged.",
      "git_fetch may bring them."),
-    (r"does not have any commits yet|bad default revision 'HEAD'|unborn", NotFound,
+    ((r"does not have any commits yet|bad default revision 'HEAD'|unborn|no such ref: HEAD"
+     r"|do not have the initial commit yet"), NotFound,
      "There is no commit yet.", "git_add and git_commit make the first."),
     (r"(?:tag|branch) '([^']*)' not found", NotFound, "There is no '{1}'.",
      "git_branch and git_tag list what there is."),
+    ((r"'([^']*)' (?:is already )?(?:checked out|used by worktree) at"), Conflict,
+     "The branch {1} is checked out in another working tree of the repository.",
+     "Name another branch, or change_directory to that working tree."),
+    (r"Entry '([^']*)' not up.?to.?date", Conflict, "{1} is not as it was staged.",
+     "git_add it, or git_reset with its path, then send the call again."),
+    (r"'([^']*)' is beyond a symbolic link", Conflict,
+     "A folder of {1} is a link now.", "Restore the folder, or git_add the change."),
     (r"already exists", Conflict, "{text}", "Choose another name, or delete the old one first."),
     (r"is not fully merged", Conflict, "{text}",
      "Merge it first, or force=true: git_log of it shows what would be left."),
@@ -73,7 +83,7 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
     (r"non-fast-forward|fetch first|stale info|\[rejected\]", Conflict,
      "The remote has commits that are not here: it rejected the push.",
      "git_pull first, then push again."),
-    (r"\[remote rejected\] ?([^\n]*)", Denied, "The remote rejected the push: {1}",
+    (r"\[remote rejected\] ?([^\n]*)", Denied, "The remote rejected the push: {1}{remote}",
      "It has rules of its own: another branch, or its owner."),
     (r"Host key verification failed|host key is known", Denied,
      "The ssh host key is not known or another than before.",
@@ -103,13 +113,13 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      Unavailable, "This git is too old for that, or is none.",
      "Install git 2.32 or newer."),
     (r"pathspec '([^']*)'", NotFound, "git knows no file '{1}'.", "git_status shows the names."),
-    (r"nothing to commit|no changes added", Conflict, "There is nothing to commit.",
+    (r"nothing (?:added )?to commit|no changes added", Conflict, "There is nothing to commit.",
      "git_add what belongs into it, or all=true."),
     (r"No stash entries|is not a valid reference|only has \d+ entries", NotFound,
      "There is no such stash.", "git_stash with action=list shows them."),
     (r"not a git repository", NotFound, "It is no git repository that this git reads.", ""),
 )  # fmt: skip
-_COMPILED = tuple((re.compile(case[0]), case[1], case[2], case[3]) for case in _CASES)
+_COMPILED = tuple((re.compile(case[0], re.MULTILINE), case[1], case[2], case[3]) for case in _CASES)
 
 
 def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError:
@@ -119,7 +129,13 @@ def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError
         found = pattern.search(text)
         if found:
             return _of(kind, found, message, hint, text)
-    return BadInput(f"git {command}: {_summary(text) or f'it ended with code {code}'}")
+    summary = _summary(text)
+    if command == "commit" and not summary:
+        return Denied(
+            f"git commit ended with code {code} and printed nothing, as where a hook refuses it.",
+            hint="The user looks at the hooks pre-commit and commit-msg of the repository.",
+        )
+    return BadInput(f"git {command}: {summary or f'it ended with code {code}'}")
 
 
 def _of(
@@ -129,6 +145,11 @@ def _of(
     lines = [line.strip() for line in text[found.end() :].splitlines() if line.startswith("\t")]
     first = one_line(parts[0], 200) if parts else ""
     words = message.replace("{1}", first.strip(" '")).replace("{text}", _summary(text))
+    lines_of_remote = [
+        line.removeprefix("remote:").strip() for line in text.splitlines() if line[:7] == "remote:"
+    ]
+    remote = one_line(" ".join(filter(None, lines_of_remote)), MAX_CHARS)
+    words = words.replace("{remote}", f". It says: {remote}" if remote else "")
     words = words.replace("{lines}", one_line(", ".join(lines[:5]), MAX_CHARS) or "some files")
     return kind(words if words.endswith((".", "!")) else f"{words}.", hint=hint)
 

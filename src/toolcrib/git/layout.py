@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
@@ -27,6 +28,7 @@ MAX_SETTINGS_BYTES = 1_000_000
 MAX_FILES = 200_000
 MAX_ALTERNATES = 5
 MAX_CHECKED_INDEXES = 64
+MAX_CHECKED_FOLDERS = 8_192
 HIDDEN_FROM_GIT = frozenset(
     (
         "hooks",
@@ -120,7 +122,7 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
 def _pointer(place: str, prefix: str) -> str:
     text = read_own(place, MAX_POINTER_BYTES).decode("utf-8", "surrogateescape").strip()
     if not text.startswith(prefix) or "\0" in text or "\n" in text:
-        raise NotFound(f"{place} leads to no repository.", hint="git_init makes a new one.")
+        raise NotFound(f"{place} leads to no repository.", hint="The user removes that file.")
     return text.removeprefix(prefix).strip()
 
 
@@ -195,13 +197,32 @@ def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
         if not inner and entry.name in HIDDEN_FROM_GIT:
             continue
         if entry.is_dir(follow_symlinks=False):
-            # Objects are named by their content: what stands in their folders lies or is right.
-            if inner != "objects" or entry.name in ("pack", "info"):
-                yield from _faults(folder, name, budget)
+            yield from _inner_faults(folder, name, budget)
         elif not entry.is_file(follow_symlinks=False):
             yield f"{name} in it is a link or no plain file"
         elif not name.startswith("objects/") and _links(entry) > 1:
             yield f"{name} in it is another name of a file elsewhere"
+
+
+def _inner_faults(folder: str, name: str, budget: list[int]) -> Iterator[str]:
+    if not name.startswith("objects/") or name in ("objects/pack", "objects/info"):
+        yield from _faults(folder, name, budget)
+    else:
+        with suppress(FileNotFoundError):
+            status = os.lstat(f"{folder}/{name}")
+            times = (status.st_mtime_ns, status.st_ctime_ns)
+            # Of these there are many. By a link, git shows an object of another repository.
+            if _holds_links(f"{folder}/{name}", status.st_ino, *times):
+                yield f"an object in {name} is a link or no plain file"
+
+
+@lru_cache(maxsize=MAX_CHECKED_FOLDERS)
+def _holds_links(folder: str, *state: int) -> bool:
+    """Whether a folder with objects has others than plain files; looked at where it changed."""
+    del state
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return not all(entry.is_file(follow_symlinks=False) for entry in entries)
+    return False
 
 
 def _links(entry: os.DirEntry[str]) -> int:

@@ -7,18 +7,20 @@ may write; and a state of a rebase that came with a repository may name programs
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import SafePath
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
 
 MAX_TODO_BYTES = 2_000_000
 HARMLESS_ORDERS = frozenset(
@@ -49,32 +51,12 @@ HARMLESS_ORDERS = frozenset(
         "revert",
     ]
 )
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
 
-async def names_between(repository: Repository, *revisions: str) -> list[str]:
-    """The files that differ between two commits, or as `git diff` takes its arguments."""
-    ends = [] if "--" in revisions else ["--"]
-    args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
-    output = await repository.read(*args)
-    return [name for name in text_of(output).split("\0") if name]
-
-
-async def names_by_switch(repository: Repository, target: str, dots: str = "..") -> list[str]:
-    """The files that differ between what is checked out and a commit; before the first, all."""
-    if (await repository.head()).commit:
-        return await names_between(repository, f"HEAD{dots}{target}")
-    return await names_in(repository, target)
-
-
-async def names_in(repository: Repository, tree: str) -> list[str]:
-    """All files of a commit or tree."""
-    output = await repository.read("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
-    return [name for name in text_of(output).split("\0") if name]
-
-
-def protected_among(repository: Repository, names: list[str]) -> list[str]:
+def protected_among(repository: Repository, names: Iterable[str]) -> list[str]:
     """Those that no tool writes, since other programs act on them."""
     return [] if repository.is_trusted else [n for n in names if repository.is_protected(n)]
 
@@ -85,10 +67,15 @@ async def ask_about(
     """Ask where git would write protected files; None where it would not, or fails anyway."""
     with suppress(ToolError):
         async with open_repository(ctx, path) as repository:
-            found = protected_among(repository, await names_of(repository, arguments))
+            try:
+                names = await names_of(repository, arguments)
+                names += await names_of_autostash(repository)
+            except (TimedOut, TooLarge):
+                return Decision("ask", "it cannot be told whether it writes files that act")
+            found = protected_among(repository, dict.fromkeys(names))
             if found:
-                names = some_of([printable(name) for name in found], 5)
-                return Decision("ask", f"it writes {names}, on which other programs act")
+                listed = some_of([printable(name) for name in found], 5)
+                return Decision("ask", f"it writes {listed}, on which other programs act")
     return None
 
 
@@ -111,8 +98,8 @@ def _danger(git_dir: str) -> str:
     if Path(git_dir, "rebase-apply").exists():
         return "rebase was not begun here"
     for line in _lines(git_dir, "rebase-merge/git-rebase-todo"):
-        order = line.split(" ", 1)[0].strip()
-        if order and not order.startswith("#") and order not in HARMLESS_ORDERS:
+        order = _order(line)
+        if order and order not in HARMLESS_ORDERS:
             return f"rebase has the order '{order[:30]}' to come"
     for name in ("rebase-merge/gpg_sign_opt", "rebase-merge/strategy_opts"):
         if any(line.strip() for line in _lines(git_dir, name)):
@@ -124,6 +111,80 @@ def _danger(git_dir: str) -> str:
         if any(word in line.lower() for word in ("strategy", "gpg")):
             return "series of picks has options of its own"
     return ""
+
+
+def _order(line: str) -> str:
+    """The order of a line, before which git skips spaces and tabs; "" for a comment or none."""
+    words = line.split(maxsplit=1)
+    return "" if not words or words[0].startswith("#") else words[0]
+
+
+TODO_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
+STARTS = (
+    *("rebase-merge/orig-head", "rebase-merge/onto", "rebase-apply/orig-head"),
+    *("rebase-apply/onto", "sequencer/head"),
+)
+"""Where git notes what it was at before, and goes back to."""
+AUTOSTASHES = ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
+"""Where git notes the changes that it brings back at the end."""
+
+
+async def names_of_going_on(repository: Repository, action: str) -> list[str]:
+    """The files that "continue", "skip" or "abort" of what git is in the middle of may write.
+
+    Its state may have come with the repository, and then nobody was asked about its commits.
+    """
+    git_dir = repository.layout.git_dir
+    names: list[str] = []
+    if action in ("continue", "skip"):
+        todo = [words for name in TODO_LISTS for words in _orders(git_dir, name)]
+        replayed = [word for order, *words in todo if order not in TARGETED for word in words]
+        targets = [word for order, *words in todo if order in TARGETED for word in words]
+        for commit in await _commits(repository, replayed):
+            names += await names_by_pick(repository, commit)
+            names += await names_by_pick(repository, commit, revert=True)
+    else:
+        targets = [line for name in STARTS for line in _lines(git_dir, name)]
+    for commit in await _commits(repository, targets):
+        names += await names_by_switch(repository, commit)
+    if action != "continue" and (await repository.head()).commit:
+        names += await names_between(repository, "HEAD")
+    return names
+
+
+TARGETED = frozenset({"reset", "t", "merge", "m"})
+"""Orders by which all of a commit is checked out or merged."""
+
+
+def _orders(git_dir: str, name: str) -> Iterator[list[str]]:
+    """The orders of a list, each with the words that may be commits."""
+    for line in _lines(git_dir, name):
+        order = _order(line)
+        words = [word for word in line.split()[1:] if not word.startswith("-")]
+        if order in TARGETED:
+            yield [order, *words[: words.index("#") if "#" in words else None]]
+        elif order:
+            yield [order, *words[:1]]  # then its message
+
+
+async def _commits(repository: Repository, words: list[str]) -> list[str]:
+    """Those of some words that are commits, as hashes."""
+    if not words:
+        return []
+    given = "".join(f"{word}^{{commit}}\n" for word in dict.fromkeys(words))
+    data = given.encode("utf-8", "surrogateescape")
+    output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
+    return [line for line in text_of(output).splitlines() if _HASH.fullmatch(line)]
+
+
+async def names_of_autostash(repository: Repository) -> list[str]:
+    """The files of changes that git brings back as soon as a merge or rebase ends."""
+    noted = [line for name in AUTOSTASHES for line in _lines(repository.layout.git_dir, name)]
+    names: list[str] = []
+    for commit in await _commits(repository, noted):
+        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
+            names += await names_between(repository, f"{commit}^", commit)
+    return names
 
 
 def _lines(git_dir: str, name: str) -> list[str]:

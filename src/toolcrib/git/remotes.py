@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import shlex
+import stat
 import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
@@ -312,7 +313,15 @@ async def _local(ctx: Ctx, folder: str) -> AsyncIterator[str]:
             rule="outside",
         )
     inner = f"{folder}/.git"
-    git_dir = inner if await asyncio.to_thread(Path(inner).is_dir) else folder
+    git_dir = folder
+    if await asyncio.to_thread(os.path.lexists, inner):
+        git_dir = inner
+        if not stat.S_ISDIR((await asyncio.to_thread(os.lstat, inner)).st_mode):
+            raise PathDenied(
+                f"The remote {folder} is not used: its .git is no folder, and leads elsewhere.",
+                hint="Name the repository itself: the folder that its .git leads to.",
+                rule="git",
+            )
     if not await asyncio.to_thread(Path(git_dir, "HEAD").is_file):
         raise NotFound(f"{folder} is no git repository.", hint="Check the address.")
     program = ctx.use(GitProgram)

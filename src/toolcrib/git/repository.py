@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, Denied, NotFound, ToolError, Unavailable
 from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
@@ -199,6 +199,12 @@ class Repository:
             raise NotFound(
                 f"There is no commit '{name}'.", hint="git_branch and git_log show what there is."
             )
+        if await self.line("for-each-ref", f"--points-at={found}", "refs/toolcrib"):
+            # It holds files as they were, also those that are protected from reading.
+            raise Denied(
+                f"'{name}' is what undo_changes keeps, and is not shown.",
+                hint="undo_changes goes back to it; git_log shows the other commits.",
+            )
         return found
 
     async def range(self, text: str) -> str:
@@ -342,6 +348,22 @@ async def open_repository(ctx: Ctx, path: SafePath | None = None) -> AsyncIterat
         yield repository
 
 
+async def open_place(ctx: Ctx, paths: Sequence[SafePath] | None) -> SafePath | None:
+    """Which path decides on the repository of a call with paths; None for the current directory.
+
+    A submodule is a file of the repository that the call stands in, and one of its own only for
+    a call that stands elsewhere.
+    """
+    if not paths:
+        return None
+    path = paths[0].settled()
+    here, inner = await repository_or_none(ctx), await repository_or_none(ctx, path)
+    if not here or not inner or inner.parts != path.parts or inner.parts == here.parts:
+        return paths[0]
+    outer = await repository_or_none(ctx, path.parent)
+    return None if outer and outer.parts == here.parts else paths[0]
+
+
 @asynccontextmanager
 async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Repository]:
     """The same for one whose folders are known."""
@@ -367,6 +389,9 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         if not repository.is_trusted:
             program.indexes.check(layout, hash_size)
         make_view(view, layout.common_dir, data)
+        if layout.git_dir != layout.common_dir:
+            # What the main working tree has checked out is nobody's to delete or to check out.
+            (view / "HEAD").symlink_to(f"{layout.common_dir}/HEAD")
 
     try:
         await asyncio.to_thread(make_ready)

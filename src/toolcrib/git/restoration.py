@@ -11,8 +11,15 @@ from pathlib import Path
 
 from toolcrib.core.errors import Conflict, ToolError
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.failures import LOCK_HINT
 from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
-from toolcrib.git.snapshots import GONE, STATE_FILES, STATE_FOLDERS, RepositoryState
+from toolcrib.git.snapshots import (
+    GONE,
+    STATE_FILES,
+    STATE_FOLDERS,
+    RepositoryState,
+    leads_away,
+)
 from toolcrib.system.threads import random_id
 
 STALE_HINT = "git_log and git_status show how it is now; nothing was taken back."
@@ -112,6 +119,17 @@ def _is_in_place_of(name: str, now: RepositoryState, after: RepositoryState) -> 
     return name in now.untracked and name not in after.untracked
 
 
+async def refuse_locked(repository: Repository) -> None:
+    """Refuse to change the index of a repository in which another git does, or was killed.
+
+    Raises:
+        Conflict: naming the file that says so.
+    """
+    lock = Path(repository.layout.git_dir, "index.lock")
+    if await asyncio.to_thread(os.path.lexists, lock):
+        raise Conflict(f"The repository is locked: {lock} exists.", hint=LOCK_HINT)
+
+
 async def restore(
     repository: Repository, now: RepositoryState, then: RepositoryState, *, files: bool
 ) -> None:
@@ -127,12 +145,7 @@ async def restore(
         Conflict: it is locked by another git.
     """
     names = await affected(repository, now, then) if files else set()
-    lock = Path(repository.layout.git_dir, "index.lock")
-    if await asyncio.to_thread(lock.exists):
-        raise Conflict(
-            f"The repository is locked: {lock} exists.",
-            hint="If no other git runs, delete that file with delete_path, then send it again.",
-        )
+    await refuse_locked(repository)
     await _restore_references(repository, now, then)
     await _restore_index(repository, now, then)
     if names:
@@ -220,13 +233,11 @@ async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
 
 
 def _folder(repository: Repository, name: str) -> Path:
-    """The folder of a file, made where it is missing, and never outside of the working tree."""
-    top = repository.layout.top
-    folder = Path(top, name).parent
-    if not f"{folder.resolve()}/".startswith(f"{top}/"):
-        raise Conflict(
-            f"{printable(name)} would be written outside of the repository.", hint=STALE_HINT
-        )
+    """The folder of a file, made where it is missing, and never by way of a link."""
+    place = f"{repository.layout.top}/{name}"
+    folder = Path(place).parent
+    if leads_away(place):
+        raise Conflict(f"A folder of {printable(name)} is a link now.", hint=STALE_HINT)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -256,6 +267,8 @@ def _put(repository: Repository, name: str, mode: str, data: bytes) -> None:
 
 def remove_file(repository: Repository, name: str) -> None:
     """Delete a file of the working tree, and folders that are empty then. It blocks."""
+    if leads_away(f"{repository.layout.top}/{name}"):
+        return  # for git it is gone already
     folder = _folder(repository, name)
     with suppress(FileNotFoundError, IsADirectoryError):
         Path(repository.layout.top, name).unlink()

@@ -30,6 +30,13 @@ async def outcome(repository: Repository, command: str, done: Finished, before: 
     """
     status = await status_of(repository, untracked="no")
     names = [printable(file.name) for file in status.unmerged]
+    if not names and " is now empty" in str(done.stderr):
+        tool = NEXT.get(status.in_progress, "git_pick with action=continue")
+        return Result(
+            text="Nothing of this commit is left: its changes are here already. "
+            f"{tool.replace('=continue', '=skip')} leaves it out.",
+            data={"conflicts": [], "commit": status.commit},
+        )
     if names or (done.exit_code and status.in_progress):
         going_on = NEXT.get(status.in_progress, "git_commit")
         what = f"Stopped at conflicts in {some_of(names, 10)}" if names else "Stopped"

@@ -161,11 +161,15 @@ async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, t
     """Mode and object of files as they are, byte by byte."""
     found: dict[str, tuple[str, str]] = {}
     plain: list[tuple[str, str]] = []
+    top = repository.layout.top
     for name in names:
-        place = f"{repository.layout.top}/{name}"
+        place = f"{top}/{name}"
         try:
             mode = os.lstat(place).st_mode
         except OSError:
+            found[name] = GONE
+            continue
+        if leads_away(place):  # for git it is gone: what stands there is no file of it
             found[name] = GONE
             continue
         if stat.S_ISLNK(mode):
@@ -181,6 +185,12 @@ async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, t
         for (name, mode_text), digest in zip(batch, hashes, strict=True):
             found[name] = (mode_text, digest)
     return found
+
+
+def leads_away(place: str) -> bool:
+    """Whether a folder in the path of a file is a link; the top has none. It blocks."""
+    folder = place.rpartition("/")[0]
+    return os.path.realpath(folder) != folder
 
 
 def _state(git_dir: str) -> dict[str, str]:

@@ -259,12 +259,12 @@ def pushed(repo: Path) -> bool:
     return bool(git(outside_of(repo), "for-each-ref"))
 
 
-def rebase_in_progress(repo: Path, run: str) -> None:
+def rebase_in_progress(repo: Path, run: str, before: str = "") -> None:
     state = repo / ".git" / "rebase-merge"
     state.mkdir()
     head = git(repo, "rev-parse", "HEAD").strip()
     for name, text in {
-        "git-rebase-todo": f"exec {run}\n",
+        "git-rebase-todo": f"{before}exec {run}\n",
         "head-name": "refs/heads/main",
         "onto": head,
         "orig-head": head,
@@ -273,6 +273,23 @@ def rebase_in_progress(repo: Path, run: str) -> None:
         "end": "1",
     }.items():
         (state / name).write_text(text)
+
+
+def rebase_indented(repo: Path, run: str) -> None:
+    """git skips spaces and tabs before an order."""
+    rebase_in_progress(repo, run, " \t")
+
+
+def linked_objects(repo: Path, run: str) -> None:
+    """Objects are links to those of another repository, one by one."""
+    del run
+    objects = elsewhere(repo) / ".git" / "objects"
+    for place in (place for place in objects.glob("??/*") if place.is_file()):
+        link = repo / ".git" / "objects" / place.parent.name / place.name
+        link.parent.mkdir(exist_ok=True)
+        if not link.exists():
+            link.symlink_to(place)
+    (repo / ".git/refs/heads/main").write_text(git(elsewhere(repo), "rev-parse", "HEAD"))
 
 
 def index_that_leads_out(*names: str) -> Plant:
@@ -584,6 +601,7 @@ RUNNING = (
     Payload("submodule, never ignored", submodule_never_ignored, (("commit", "-am", "x"),)),
     Payload("submodule, unborn", submodule_unborn, (("rm", "-r", "--cached", "inner"),)),
     Payload("rebase under way", rebase_in_progress, (("rebase", "--continue"),)),
+    Payload("rebase under way, indented", rebase_indented, (("rebase", "--continue"),)),
     Payload("core.askPass", by_http("core.askPass", value="{script}"), FETCH),
     Payload("credential.helper", by_http("credential.helper", value="!{run};"), FETCH),
     Payload(
@@ -632,6 +650,7 @@ LEADING = (
     Payload("link COMMIT_EDITMSG", linked("COMMIT_EDITMSG"), COMMIT, was_written),
     Payload("link logs/HEAD", linked("logs/HEAD"), COMMIT, was_written),
     Payload("alternates", alternates, (), shows_secret),
+    Payload("linked objects", linked_objects, (), shows_secret),
     Payload("url.insteadOf", instead_of, FETCH, remote_ref),
     Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),
     Payload("url.pushInsteadOf", push_elsewhere("insteadOf"), PUSH, pushed),
@@ -693,6 +712,7 @@ LEADING = (
 
 ALONE = frozenset(
     {"commondir", "gitdir file", "bare repository in the tree", "rebase under way"}
+    | {"rebase under way, indented"}
     | {"hook post-merge"}
     | {"submodule", "submodule, never ignored", "submodule, unborn"}
 )

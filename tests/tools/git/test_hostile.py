@@ -88,6 +88,8 @@ FEW = (
 )
 NEAREST = {
     "rebase under way": ("git_status", "git_rebase"),
+    "rebase under way, indented": ("git_status", "git_rebase"),
+    "linked objects": ("git_show", "git_log"),
     "hook post-merge": ("git_merge",),
     "submodule, unborn": ("git_status", "git_reset"),
     "alternates": ("git_show", "git_log"),

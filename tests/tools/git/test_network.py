@@ -249,3 +249,17 @@ async def test_ssh_goes_through_the_guard(services: Services) -> None:
     assert texts[0][0] == b""
     assert b"403" in texts[0][1]
     assert texts[1][0] == b"SSH-2.0-x\r\nhello"
+
+
+async def test_the_words_of_a_remote_that_rejects_are_told(
+    server: GitServer, served: Path, ws: Path
+) -> None:
+    hook = served / "x.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no pushes on fridays >&2\nexit 1\n")
+    hook.chmod(0o755)
+    async with Toolbox(settings(server), workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git")
+        await do(box, "change_directory", path="x")
+        git(ws / "x", "commit", "-q", "--allow-empty", "-m", "empty")
+        assert "no pushes on fridays" in await refused(box, "git_push")

@@ -11,7 +11,7 @@ from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.contents import stage
-from toolcrib.git.repository import open_repository
+from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.steps import git_step
 
 
@@ -33,7 +33,7 @@ async def git_add(
     """
     if not paths and not all:
         raise BadInput("There is nothing to stage.", hint="Name paths, or all=true.")
-    async with open_repository(ctx, paths[0] if paths else None) as repository:
+    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
         names = [repository.name_of(path) for path in paths or ()]
         async with git_step(repository, git_add.name, files=False):
             found = await stage(repository, [] if all or "" in names else names)

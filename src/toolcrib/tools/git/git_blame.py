@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta, timezone
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
@@ -75,7 +75,11 @@ def _parse(text: str) -> Iterator[BlamedLine]:
     for line in text.split("\n"):
         if line.startswith("\t"):
             about = known[commit]
-            moment = datetime.fromtimestamp(int(about.get("author-time", "0")), UTC)
+            zone = about.get("author-tz", "+0000")
+            minutes = int(zone[-4:-2]) * 60 + int(zone[-2:])
+            # The day where the author was, as git tells it.
+            there = timezone(timedelta(minutes=-minutes if zone.startswith("-") else minutes))
+            moment = datetime.fromtimestamp(int(about.get("author-time", "0")), there)
             yield BlamedLine(
                 number,
                 commit,

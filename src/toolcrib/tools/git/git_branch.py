@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.steps import git_step
@@ -62,12 +64,26 @@ async def git_branch(
                 text = f"Deleted {wanted} (was at {at})."
             else:
                 other = branch_name(new_name)
+                if wanted != current and await _is_of_main_tree(repository, wanted):
+                    raise Conflict(
+                        f"{wanted} is checked out in another working tree.",
+                        hint="change_directory to that one, then rename it there.",
+                    )
                 await repository.run("branch", "-M" if force else "-m", wanted, other)
                 if wanted == current:  # what git thinks is checked out is not this working tree
                     await repository.run("symbolic-ref", "HEAD", f"refs/heads/{other}")
                 text = f"Renamed {wanted} to {other}."
         await repository.save_branch_settings()
     return Result(text=text, data={"branch": new_name or wanted})
+
+
+async def _is_of_main_tree(repository: Repository, name: str) -> bool:
+    """Whether the main working tree has a branch checked out, seen from another one."""
+    layout = repository.layout
+    if layout.git_dir == layout.common_dir:
+        return False
+    head = await asyncio.to_thread(read_own, f"{layout.common_dir}/HEAD", 4096)
+    return head.decode("utf-8", "replace").strip() == f"ref: refs/heads/{name}"
 
 
 async def _list(repository: Repository) -> Result:

@@ -12,11 +12,12 @@ from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.git.attributes import note_as_stored
-from toolcrib.git.precautions import ask_about, names_between, names_by_switch
-from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.precautions import ask_about
+from toolcrib.git.repository import Repository, open_place, open_repository
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_between, names_by_switch
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
@@ -31,7 +32,7 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     paths = arguments.get("paths")
-    return await ask_about(ctx, arguments, _names, paths[0] if paths else None)
+    return await ask_about(ctx, arguments, _names, await open_place(ctx, paths))
 
 
 @tool(
@@ -61,7 +62,7 @@ async def git_checkout(
     Files without a branch are restored from what is staged, which drops their changes:
     undo_changes brings those back. Changes in the way of a switch are refused.
     """
-    async with open_repository(ctx, paths[0] if paths else None) as repository:
+    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
         before = await repository.head()
         async with git_step(repository, git_checkout.name):
             if paths:

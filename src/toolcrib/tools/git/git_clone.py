@@ -67,13 +67,13 @@ async def git_clone(
     folder = new_folder(ctx, address, path)
     await asyncio.to_thread(_refuse_taken, folder)
     program = ctx.use(GitProgram)
-    args = ["clone", "--quiet", "--template=", "--no-recurse-submodules", "--no-hardlinks"]
+    args = ["clone", "--quiet", "--template=", "--no-recurse-submodules"]
+    # A folder is never copied as it is: what serves it sees the objects that were checked.
+    args.append("--no-local")
     args += [f"--branch={branch_name(branch)}", "--single-branch"] if branch else []
     args += [f"--depth={depth}"] if depth else []
     async with connected(ctx, address) as connection, fresh_environment(ctx) as environment:
         source = address.folder or address.url
-        if address.folder and depth:
-            source = f"file://{address.folder}"
         args += [*connection.upload, "--", source, str(folder)]
         env = {**environment, **connection.environment}
         done = await program.run(

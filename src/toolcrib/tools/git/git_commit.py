@@ -12,7 +12,8 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.contents import marks_in, not_run, secrets_in, stage, staged_patch
-from toolcrib.git.repository import open_repository, text_of
+from toolcrib.git.precautions import ask_about
+from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 
@@ -25,7 +26,13 @@ async def _ask_about_secrets(arguments: Mapping[str, Any], ctx: Ctx) -> Decision
             if found:
                 what = some_of(found, 5)
                 return Decision("ask", f"it would commit what looks like a secret: {what}")
-    return None
+    return await ask_about(ctx, arguments, _no_names)
+
+
+async def _no_names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    """A commit writes files only where it ends a merge before which changes were put aside."""
+    del repository, arguments
+    return []
 
 
 @tool(
@@ -67,11 +74,13 @@ async def git_commit(
                     f"Marks of a conflict (<<<<<<<) are staged in {some_of(marked, 5)}.",
                     hint="Edit the file and git_add it again.",
                 )
-            args = ["commit", "--cleanup=strip", "--no-status"] + ["--amend"] * amend
+            args = ["commit", "--no-status"] + ["--amend"] * amend
             args += ["-F", "-"] if message.strip() else ["--no-edit"]
             await repository.run(*args, stdin=message.encode("utf-8", "replace"))
         text = await repository.read("show", "--no-patch", "--format=%h %s", "HEAD")
-        stat = await repository.read("diff-tree", "--root", "--shortstat", "--no-commit-id", "HEAD")
+        stat = await repository.read(
+            "diff-tree", "-M", "--root", "--shortstat", "--no-commit-id", "HEAD"
+        )
         head = await repository.head()
         notes += not_run(repository)
     lines = [f"[{head.name}] {text_of(text).strip()}", text_of(stat).strip(), *notes]

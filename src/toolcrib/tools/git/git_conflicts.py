@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
-from toolcrib.git.repository import open_repository
+from toolcrib.git.precautions import ask_about, names_of_going_on
+from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 
@@ -30,12 +32,23 @@ GO_ON = {
 }
 
 
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    return await names_of_going_on(repository, "abort") if arguments.get("abort") else []
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    if not arguments.get("abort"):
+        return None
+    return await ask_about(ctx, arguments, _names, arguments.get("path"))
+
+
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("merge conflict", "resolve", "ours", "theirs", "abort", "both modified"),
     argument_aliases={"file": "path", "file_path": "path", "content": "text", "resolution": "take"},
     destructive=True,
+    policy_check=_ask,
 )
 async def git_conflicts(
     path: WritablePath | None = None,

@@ -42,11 +42,11 @@ async def git_diff(
     """
     async with open_repository(ctx, path) as repository:
         args = ["diff", *PATCH_OPTIONS]
-        args += ["--cached"] * staged + ["--word-diff=plain"] * words
+        args += ["--cached"] * staged + ["--word-diff=porcelain"] * words
         if range:
             args.append(await repository.range(range))
         name = repository.name_of(path) if path else ""
-        files = await patch_of(repository, *args, "--", *([name] if name else []))
+        files = await patch_of(repository, *args, "--", *([name] if name else []), words=words)
         text, _ = rendered(repository, files, stat=stat)
     data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
     return Result(text=text or "(no changes)", data={"files": data})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
@@ -11,10 +12,16 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.paths import Workspace, WritablePath
+from toolcrib.files.paths import SafePath, Workspace, WritablePath
+from toolcrib.git.layout import GIT, find_layout
 from toolcrib.git.program import HARDENED, GitProgram, checked
-from toolcrib.git.repository import default_branch, repository_or_none
+from toolcrib.git.repository import default_branch, inside_of
 from toolcrib.git.revisions import branch_name
+
+
+def _has_git(folder: SafePath) -> bool:
+    settled = folder.settled()
+    return os.path.lexists(f"{settled.root.real_path(settled.parts)}/{GIT}")
 
 
 @tool(
@@ -34,8 +41,9 @@ async def git_init(
     Without path: the current directory. Files in it stay as they are.
     """
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
-    top = await repository_or_none(ctx, folder)
-    if top is not None and top.parts == folder.settled().parts:
+    # What cannot be used is not made anew either: its .git may lead elsewhere.
+    if await asyncio.to_thread(_has_git, folder):
+        await asyncio.to_thread(find_layout, folder, inside_of(ctx))
         raise Conflict(f"{folder.display} is a repository.", hint="git_status shows its state.")
     program = ctx.use(GitProgram)
     setup = await program.setup(ctx)

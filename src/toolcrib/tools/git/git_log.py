@@ -12,7 +12,7 @@ from toolcrib.git.repository import open_repository, text_of
 from toolcrib.git.revisions import date
 from toolcrib.text.cleaner import one_line
 
-FORMAT = "%h%x1f%ad%x1f%an%x1f%D%x1f%s%x1e"
+FORMAT = "%h%x00%ad%x00%an%x00%D%x00%s"
 SUBJECT_CHARS = 200
 
 
@@ -84,8 +84,8 @@ def _lines(text: str) -> tuple[list[str], list[dict[str, object]]]:
     """The lines to show, and the commits, each with the number of its line."""
     lines: list[str] = []
     commits: list[dict[str, object]] = []
-    for line in text.replace("\x1e", "").split("\n"):
-        parts = line.split("\x1f", 4)
+    for line in text.split("\n"):
+        parts = line.split("\0", 4)
         if len(parts) < 5:
             if line.strip():
                 lines.append(line.rstrip())

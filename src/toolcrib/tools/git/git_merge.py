@@ -8,15 +8,16 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.git.precautions import ask_about, names_by_switch
+from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_merge
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
     target = await repository.commit(str(arguments["branch"]))
-    return await names_by_switch(repository, target, "...")
+    return await names_by_merge(repository, target)
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

@@ -9,21 +9,33 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.git.precautions import ask_about, names_between, refuse_foreign_state
+from toolcrib.git.precautions import (
+    ask_about,
+    names_of_going_on,
+    refuse_foreign_state,
+)
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_pick
 
 MAX_COMMITS = 100
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    action = arguments.get("action") or "start"
+    if action != "start":
+        return await names_of_going_on(repository, action)
     found: list[str] = []
     for name in arguments.get("commits") or ():
         commit = await repository.commit(name)
-        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
-            found += await names_between(repository, f"{commit}^", commit)
+        found += await names_by_pick(repository, commit, revert=bool(arguments.get("revert")))
     return found
+
+
+async def _has_merge(repository: Repository, commits: list[str]) -> bool:
+    args = ["rev-list", "--no-walk", "--min-parents=2", "--count", *commits]
+    return await repository.line(*args) != "0"
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
@@ -34,7 +46,6 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     group="git",
     rights=READ | WRITE,
     keywords=("cherry-pick", "revert", "backport", "undo a commit"),
-    aliases=("git_cherry_pick", "git_revert"),
     argument_aliases={"commit": "commits", "revision": "commits"},
     policy_check=_ask,
 )
@@ -59,7 +70,10 @@ async def git_pick(
                     f"Name 1 to {MAX_COMMITS} commits.", hint="git_log has their hashes."
                 )
             args = ["--no-gpg-sign"] * (not repository.is_trusted) + ["--no-edit"] * revert
-            args += [await repository.commit(name) for name in commits]
+            picked = [await repository.commit(name) for name in commits]
+            if await _has_merge(repository, picked):
+                args += ["-m", "1"]  # what it brought into the branch that it was made on
+            args += picked
         command = "revert" if revert else "cherry-pick"
         async with git_step(repository, git_pick.name):
             done = await repository.attempt(command, *args)

@@ -9,7 +9,7 @@ from toolcrib.core.errors import Conflict, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
 from toolcrib.files.content.display import some_of
-from toolcrib.git.precautions import names_by_switch, protected_among
+from toolcrib.git.precautions import names_of_autostash, protected_among
 from toolcrib.git.remotes import (
     SECONDS,
     connected,
@@ -22,6 +22,9 @@ from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_merge, names_by_rebase
+
+REBASE = frozenset({"true", "yes", "on", "1", "merges"})
 
 
 @tool(
@@ -53,14 +56,16 @@ async def git_pull(
             args = ["--no-recurse-submodules", "--no-auto-maintenance", "--quiet"]
             await transfer(repository, connection, "fetch", *args, *connection.upload, name, spec)
         target = await repository.commit(ref)
-        found = protected_among(repository, await names_by_switch(repository, target, "..."))
+        wish = repository.value(f"branch.{head.branch}.rebase") or repository.value("pull.rebase")
+        by_rebase = rebase or wish.lower() in REBASE
+        names = await (names_by_rebase if by_rebase else names_by_merge)(repository, target)
+        found = protected_among(repository, [*names, *await names_of_autostash(repository)])
         if found:
             raise Denied(
                 f"It is fetched; merging it writes {some_of(found, 5)}, on which other programs "
                 "act.",
                 hint=f'git_merge with branch="{name}/{wanted}" asks the user.',
             )
-        by_rebase = rebase or repository.value("pull.rebase").lower() in ("true", "merges")
         async with git_step(repository, git_pull.name):
             if by_rebase:
                 done = await repository.attempt("rebase", "--merge", "--no-verify", target)

@@ -9,16 +9,24 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, tool
-from toolcrib.git.precautions import ask_about, names_by_switch, refuse_foreign_state
+from toolcrib.git.precautions import (
+    ask_about,
+    names_of_going_on,
+    refuse_foreign_state,
+)
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_by_rebase
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    action = arguments.get("action") or "start"
+    if action != "start":
+        return await names_of_going_on(repository, action)
     if not arguments.get("onto"):
         return []
-    return await names_by_switch(repository, await repository.commit(arguments["onto"]))
+    return await names_by_rebase(repository, await repository.commit(arguments["onto"]))
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

@@ -9,7 +9,7 @@ from toolcrib.core.errors import Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import WorkspacePath
-from toolcrib.git.repository import open_repository
+from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 
@@ -37,8 +37,8 @@ async def git_reset(
             hint="git_stash puts them aside; then git_reset with mode=mixed moves the branch, and "
             "git_checkout with paths restores files.",
         )
-    async with open_repository(ctx, paths[0] if paths else None) as repository:
-        commit = await repository.commit(revision) if revision else "HEAD"
+    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
+        commit = [await repository.commit(revision)] if revision else []
         async with git_step(repository, git_reset.name, files=False):
             if paths:
                 names = [repository.name_of(path) or "." for path in paths]
@@ -46,11 +46,12 @@ async def git_reset(
                 if unborn:
                     await repository.run("rm", "-r", "-q", "--cached", "--", *names)
                 else:
-                    await repository.run("reset", "-q", commit, "--", *names)
+                    await repository.run("reset", "-q", *commit, "--", *names)
                 text = f"Unstaged {', '.join(path.display for path in paths)}."
             else:
-                await repository.run("reset", "-q", f"--{mode}", commit)
-                text = f"At {(await repository.line('log', '-1', '--format=%h %s'))}."
+                await repository.run("reset", "-q", f"--{mode}", *commit)
+                at = await repository.line("log", "-1", "--format=%h %s")
+                text = f"At {at or 'no commit yet'}."
         status = await status_of(repository, untracked="no")
     staged = sum(file.staged != " " for file in status.tracked)
     unstaged = sum(file.unstaged != " " for file in status.tracked)

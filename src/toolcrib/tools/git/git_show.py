@@ -8,6 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, UnsupportedContent
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
+from toolcrib.files.content.display import printable
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, parse_patch, rendered
 from toolcrib.git.repository import Repository, open_repository, text_of
@@ -45,7 +46,7 @@ async def git_show(
             )
         )  # fmt: skip
         full, author, day, names, parents, message, rest = output.split("\0", 6)
-        files = list(parse_patch(rest.replace("\r\n", "\n")))
+        files = list(parse_patch(rest))
         changes, _ = rendered(repository, files, stat=stat)
     head = f"{full[:10]} {day} {author}" + (f" ({names})" if names else "")
     merged = f"merge of {' '.join(p[:10] for p in parents.split())}\n" * (" " in parents)
@@ -61,7 +62,7 @@ async def _content(repository: Repository, commit: str, display: str, name: str)
     if kind == "tree":
         listed = text_of(await repository.read("ls-tree", "-z", spec)).split("\0")
         entries = [entry.partition("\t") for entry in listed if entry]
-        rows = [f"{file}/" if " tree " in state else file for state, _, file in entries]
+        rows = [printable(f"{file}/" if " tree " in state else file) for state, _, file in entries]
         return Result(text="\n".join(rows) or "(empty)", data={"entries": rows})
     if kind != "blob":
         raise NotFound(

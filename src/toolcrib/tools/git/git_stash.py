@@ -11,20 +11,25 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.git.failures import failure
-from toolcrib.git.precautions import ask_about, names_between, names_in
+from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+from toolcrib.git.written_names import names_between, names_by_pick, names_in
 
 BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
 """git stash names all files to itself by a pattern; nothing of the call is one."""
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
-    if arguments.get("action") not in ("pop", "apply"):
+    action = arguments.get("action") or "push"
+    if action == "push":  # what is changed is as in the last commit then
+        return await names_between(repository, "HEAD")
+    if action not in ("pop", "apply"):
         return []
     entry = f"stash@{{{arguments.get('index') or 0}}}"
-    names = await names_between(repository, f"{entry}^", entry)
+    names = await names_by_pick(repository, entry)
     untracked = f"{entry}^3"
     if await repository.line("rev-parse", "-q", "--verify", untracked):
         names += await names_in(repository, untracked)
@@ -63,6 +68,7 @@ async def git_stash(
             return Result(text=text or "(no stashes)", data={"stashes": text.splitlines()})
         if action != "push" and not await repository.line("rev-parse", "-q", "--verify", entry):
             raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
+        await refuse_locked(repository)  # git stash itself is silent about it
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
@@ -75,13 +81,15 @@ async def git_stash(
 
 
 async def _push(repository: Repository, message: str, *, untracked: bool) -> str:
+    await repository.commit("HEAD")  # without one there is nothing to go back to
+    newest = await repository.line("rev-parse", "-q", "--verify", "refs/stash")
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []
     await repository.run(*args, env=BY_PATTERN)
     status = await status_of(repository)
     left = [file for file in status.files if not file.is_untracked or untracked]
     made = await repository.line("stash", "list", "-n1", "--format=%gd %gs")
-    if not made:
+    if newest == await repository.line("rev-parse", "-q", "--verify", "refs/stash"):
         raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
     return f"Put aside: {made}" + (f"; still changed: {counted(len(left), 'file')}" if left else "")
 

@@ -42,7 +42,7 @@ async def git_tag(
         async with git_step(repository, git_tag.name, files=False):
             if action == "create":
                 commit = await repository.commit(revision)
-                note = ["-a", "-F", "-"] if message else []
+                note = ["-a", "--cleanup=whitespace", "-F", "-"] if message else []
                 given = message.encode("utf-8", "replace")
                 await repository.run("tag", *note, "--", wanted, commit, stdin=given)
                 text = f"Created {wanted} at {commit[:10]}."

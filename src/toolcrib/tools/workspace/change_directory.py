@@ -16,6 +16,7 @@ from toolcrib.tools.workspace.manage_projects import go_to
 
 @tool(
     group="workspace",
+    profiles=("git",),  # most tools of git work where the conversation stands
     rights=READ,
     keywords=("cd", "folder", "working", "chdir", "go"),
     aliases=("set_working_directory", "change_working_directory", "set_cwd"),

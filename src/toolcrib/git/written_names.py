@@ -1,0 +1,111 @@
+"""Which files a checkout, merge, pick or rebase writes, before it does.
+
+A merge follows renames: what the other side changed in a file, or adds to a folder, is written
+where this side has moved that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from toolcrib.core.errors import TooLarge
+from toolcrib.git.repository import Repository, text_of
+
+RENAME_LIMIT = 10_000
+SKIPPED = "rename detection was skipped"
+Renames = list[tuple[str, str]]
+
+
+async def names_between(repository: Repository, *revisions: str) -> list[str]:
+    """The files that differ between two commits, or as `git diff` takes its arguments."""
+    ends = [] if "--" in revisions else ["--"]
+    args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
+    output = await repository.read(*args)
+    return [name for name in text_of(output).split("\0") if name]
+
+
+async def names_by_switch(repository: Repository, target: str) -> list[str]:
+    """The files that differ between what is checked out and a commit; before the first, all."""
+    if (await repository.head()).commit:
+        return await names_between(repository, f"HEAD..{target}")
+    return await names_in(repository, target)
+
+
+async def names_in(repository: Repository, tree: str) -> list[str]:
+    """All files of a commit or tree."""
+    output = await repository.read("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
+    return [name for name in text_of(output).split("\0") if name]
+
+
+async def names_by_merge(repository: Repository, target: str) -> list[str]:
+    """The files that a merge of a commit may write."""
+    bases = await _merge_bases(repository, "HEAD", target)
+    if not bases:
+        return await names_by_switch(repository, target)
+    names: list[str] = []
+    for base in bases:
+        changed = await names_between(repository, base, target)
+        names += [*changed, *_moved(changed, await _renames(repository, base, "HEAD"))]
+    return names
+
+
+async def names_by_rebase(repository: Repository, onto: str) -> list[str]:
+    """The files that a rebase may write: also those that are there in between only."""
+    names = await names_by_switch(repository, onto)
+    args = ["log", "--format=", "-m", "-z", "--no-renames", "--name-only", "HEAD", f"^{onto}", "--"]
+    changed = [name for name in text_of(await repository.read(*args)).split("\0") if name.strip()]
+    changed = [name.removeprefix("\n") for name in changed]
+    names += changed
+    for base in await _merge_bases(repository, "HEAD", onto):
+        names += _moved(changed, await _renames(repository, base, onto))
+    return names
+
+
+async def names_by_pick(
+    repository: Repository, commit: str, *, revert: bool = False, ours: str = "HEAD"
+) -> list[str]:
+    """The files that a commit, done again or undone on top of another, may write."""
+    parent = await repository.line("rev-parse", "-q", "--verify", f"{commit}^")
+    if not parent:
+        return await names_in(repository, commit)
+    changed = await names_between(repository, parent, commit)
+    base = commit if revert else parent
+    return [*changed, *_moved(changed, await _renames(repository, base, ours))]
+
+
+async def _merge_bases(repository: Repository, one: str, other: str) -> list[str]:
+    done = await repository.attempt("merge-base", "--all", one, other, reads=True)
+    return text_of(bytes(done.stdout)).split()
+
+
+async def _renames(repository: Repository, base: str, ours: str) -> Renames:
+    """What this side has renamed since: old and new names."""
+    args = ["diff", "--name-status", "-z", "-M", f"-l{RENAME_LIMIT}", "--diff-filter=R"]
+    done = await repository.attempt(*args, "--no-ext-diff", base, ours, "--", reads=True)
+    if SKIPPED in str(done.stderr):
+        raise TooLarge(
+            "Too many files were renamed to tell which ones a merge writes.",
+            hint="git_merge with the branch asks the user.",
+        )
+    words = text_of(bytes(done.stdout)).split("\0")
+    return list(zip(words[1::3], words[2::3], strict=False))
+
+
+def _moved(changed: Iterable[str], renames: Renames) -> Iterator[str]:
+    """Where changes are written that the other side made at the old names."""
+    files: dict[str, set[str]] = {}
+    folders: dict[str, set[str]] = {}
+    for old, new in renames:
+        files.setdefault(old, set()).add(new)
+        source, target = old.split("/")[:-1], new.split("/")[:-1]
+        folders.setdefault("/".join(source), set()).add("/".join(target))
+        while source and target and source.pop() == target.pop():
+            folders.setdefault("/".join(source), set()).add("/".join(target))
+    for name in changed:
+        if name in files:
+            yield from files[name]
+            continue
+        parts = name.split("/")
+        for depth in range(len(parts)):
+            for folder in folders.get("/".join(parts[:depth]), ()):
+                yield "/".join(filter(None, [folder, *parts[depth:]]))

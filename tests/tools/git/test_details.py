@@ -1,0 +1,235 @@
+"""Details in which plain git is exact, and the tools are too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.test_local import do, refused
+from toolcrib import Toolbox
+
+
+async def test_a_change_of_line_ends_is_seen(box: Toolbox, repo: Path) -> None:
+    (repo / "a.txt").write_bytes(b"one\r\ntwo\nthree\n")
+    text = await do(box, "git_diff")
+    assert "-one\n+one^M" in text
+    assert "line ends change" in text
+    commit(repo, "one line")
+    assert "+one^M" in await do(box, "git_show")
+    (repo / "a.txt").write_bytes(b"one\r\n2\r\n")
+    commit(repo, "mixed")
+    (repo / "a.txt").write_bytes(b"uno\r\n2\r\n")
+    text = await do(box, "git_diff")  # the same before and after: nothing to be said of it
+    assert "-one\n+uno" in text
+    assert "^M" not in text
+
+
+async def test_separators_in_names_and_subjects_move_nothing(box: Toolbox, repo: Path) -> None:
+    subject = "sub\x1fject \x1e end"
+    git(repo, "commit", "-q", "--allow-empty", "-m", subject, GIT_AUTHOR_NAME="A\x1fB\x1fC")
+    result = await box.call("git_log", {"limit": 1})
+    found = result.data["commits"][0]
+    assert found["author"] == git(repo, "log", "-1", "--format=%an").rstrip("\n")
+    assert found["subject"] == git(repo, "log", "-1", "--format=%s").rstrip("\n")
+    assert found["names"] == "HEAD -> main"
+
+
+async def test_blame_tells_the_day_of_the_author(box: Toolbox, repo: Path) -> None:
+    for name, date in (("late", "2026-01-31T23:30:00 -0830"), ("soon", "2026-02-01T00:30 +0530")):
+        write(repo, **{f"{name}.txt": "x\n"})
+        git(repo, "add", "-A")
+        git(repo, "commit", "-q", "-m", name, GIT_AUTHOR_DATE=date)
+        assert date[:10] in git(repo, "blame", "--date=short", f"{name}.txt")
+        assert f" {date[:10]} Ann: {name}" in await do(box, "git_blame", path=f"{name}.txt")
+
+
+async def test_lines_with_a_number_sign_stay_in_messages(box: Toolbox, repo: Path) -> None:
+    message = "#12 is mended\n\n# Why\n\nIt was broken."
+    write(repo, **{"a.txt": "new\n"})
+    await do(box, "git_commit", message=message, all=True)
+    assert git(repo, "log", "-1", "--format=%B").strip() == message
+    write(repo, **{"a.txt": "newer\n"})
+    await do(box, "git_commit", amend=True, all=True)
+    assert git(repo, "log", "-1", "--format=%B").strip() == message
+    await do(box, "git_tag", action="create", name="v1", message="# Release\n\ntext")
+    assert git(repo, "tag", "-l", "--format=%(contents)").strip() == "# Release\n\ntext"
+
+
+async def test_longer_marks_of_a_conflict_are_refused(tmp_path: Path) -> None:
+    marked = {"a.txt": "1\n", ".gitattributes": "a.txt conflict-marker-size=12\n"}
+    repo = make_repository(tmp_path / "ws", **marked)
+    git(repo, "checkout", "-q", "-b", "side")
+    write(repo, **{"a.txt": "side\n"})
+    commit(repo, "side")
+    git(repo, "checkout", "-q", "main")
+    write(repo, **{"a.txt": "main\n"})
+    commit(repo, "main")
+    async with Toolbox(workspace=repo) as box:
+        await do(box, "git_merge", branch="side")
+        assert "<<<<<<<<<<<< HEAD" in (repo / "a.txt").read_text()
+        assert "Marks of a conflict" in await refused(box, "git_add", paths=["a.txt"])
+        git(repo, "add", "a.txt")
+        assert "Marks of a conflict" in await refused(box, "git_commit", message="m")
+
+
+@pytest.mark.parametrize("setting", ["branch.main.rebase", "pull.rebase"])
+async def test_a_pull_rebases_where_the_settings_say_so(tmp_path: Path, setting: str) -> None:
+    source = make_repository(tmp_path / "ws" / "source")
+    git(tmp_path / "ws", "clone", "-q", "source", "copy")
+    copy = tmp_path / "ws" / "copy"
+    for repo in (source, copy):
+        write(repo, **{f"{repo.name}.txt": "x\n"})
+        commit(repo, repo.name)
+    git(copy, "config", setting, "true")
+    async with Toolbox(workspace=copy.parent) as box:
+        await do(box, "change_directory", path="copy")
+        await do(box, "git_pull")
+    assert git(copy, "log", "--format=%s").split() == ["copy", "source", "first"]
+
+
+async def test_a_conflict_of_submodules_is_shown_and_resolved(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "ws")
+    inner = make_repository(tmp_path / "inner")
+    hashes = [commit(inner, text) for text in ("base", "ours", "theirs")]
+
+    def at(digest: str) -> None:
+        git(repo, "update-index", "--add", "--cacheinfo", f"160000,{digest},inner")
+        git(repo, "commit", "-q", "-m", digest)
+
+    at(hashes[0])
+    git(repo, "checkout", "-q", "-b", "side")
+    at(hashes[2])
+    git(repo, "checkout", "-q", "main")
+    at(hashes[1])
+    async with Toolbox(workspace=repo) as box:
+        assert "conflicts in inner" in await do(box, "git_merge", branch="side")
+        text = await do(box, "git_conflicts")
+        assert f"theirs at {hashes[2][:10]}" in text
+        assert "submodule" in await refused(
+            box, "git_conflicts", path="inner", take="text", text="x"
+        )
+        await do(box, "git_conflicts", path="inner", take="theirs")
+        await do(box, "git_commit", message="m")
+    assert hashes[2] in git(repo, "ls-tree", "HEAD")
+
+
+async def test_nothing_to_stash_is_said_though_a_stash_is_there(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"a.txt": "new\n"})
+    await do(box, "git_stash")
+    assert "nothing to put aside" in await refused(box, "git_stash")
+    assert len(git(repo, "stash", "list").splitlines()) == 1
+
+
+async def test_before_the_first_commit_all_is_unstaged_and_the_rest_is_told(
+    tmp_path: Path,
+) -> None:
+    repo = tmp_path / "ws"
+    repo.mkdir()
+    git(repo, "init", "-q", "-b", "main")
+    write(repo, **{"a.txt": "1\n"})
+    git(repo, "add", "-A")
+    async with Toolbox(workspace=repo) as box:
+        await do(box, "git_reset")
+        assert git(repo, "status", "--short").strip() == "?? a.txt"
+        for tool in ("git_stash", "git_show", "git_log"):
+            assert "There is no commit yet" in await refused(box, tool)
+        assert "There is no commit yet" in await refused(box, "git_blame", path="a.txt")
+
+
+async def test_a_pick_of_which_nothing_is_left_says_how_it_goes_on(
+    box: Toolbox, repo: Path
+) -> None:
+    assert "action=skip" in await do(box, "git_pick", commits=["HEAD"])
+    await do(box, "git_pick", action="skip")
+    assert "clean" in await do(box, "git_status")
+
+
+async def test_a_folder_as_it_was_has_a_line_for_each_name(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "ws", **{"a\nb.txt": "1\n"})
+    async with Toolbox(workspace=repo) as box:
+        assert (await do(box, "git_show", path=".")).splitlines() == ["a\\nb.txt"]
+
+
+async def test_a_merge_is_taken_back_by_a_commit_of_its_own(box: Toolbox, repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    write(repo, **{"side.txt": "x\n"})
+    commit(repo, "side")
+    git(repo, "checkout", "-q", "main")
+    write(repo, **{"main.txt": "x\n"})
+    commit(repo, "main")
+    git(repo, "merge", "-q", "--no-edit", "side")
+    await do(box, "git_pick", commits=["HEAD", "HEAD~1"], revert=True)
+    assert git(repo, "ls-files").split() == ["a.txt"]
+    await do(box, "git_pick", commits=["HEAD~2"])
+    assert git(repo, "ls-files").split() == ["a.txt", "side.txt"]
+
+
+async def test_a_lock_and_an_open_merge_are_named(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"a.txt": "new\n"})
+    lock = repo / ".git" / "index.lock"
+    lock.touch()
+    for tool, arguments in (("git_stash", {}), ("git_add", {"all": True})):
+        assert "index.lock exists" in await refused(box, tool, **arguments)
+    lock.unlink()
+    commit(repo, "new")
+    git(repo, "checkout", "-q", "-b", "side", "HEAD~1")
+    write(repo, **{"a.txt": "side\n"})
+    commit(repo, "side")
+    await do(box, "git_merge", branch="main")
+    for tool, arguments in (("git_stash", {}), ("git_reset", {"mode": "soft"})):
+        assert "A merge is not finished" in await refused(box, tool, **arguments)
+
+
+async def test_a_hook_that_refuses_in_silence_is_named(repo: Path) -> None:
+    hook = repo / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    write(repo, **{"a.txt": "new\n"})
+    async with Toolbox({"git": {"trusted": [str(repo)]}}, workspace=repo) as box:
+        assert "hooks pre-commit" in await refused(box, "git_commit", message="m", all=True)
+
+
+async def test_a_submodule_is_staged_as_a_file_of_what_holds_it(box: Toolbox, repo: Path) -> None:
+    inner = make_repository(repo / "inner")
+    commit(repo, "a submodule")
+    digest = commit(inner, "another")
+    write(inner, **{"dirty.txt": "x\n"})
+    await do(box, "git_add", paths=["inner"])
+    assert f"160000 {digest}" in git(repo, "ls-files", "-s")
+    assert git(inner, "ls-files").split() == ["a.txt"]
+    await do(box, "git_reset", paths=["inner"])
+    assert f"160000 {digest}" not in git(repo, "ls-files", "-s")
+    await do(box, "git_add", paths=["inner/dirty.txt"])
+    assert git(inner, "ls-files").split() == ["a.txt", "dirty.txt"]
+    await do(box, "change_directory", path="inner")
+    await do(box, "git_reset", paths=["."])
+    assert git(inner, "ls-files").split() == ["a.txt"]
+
+
+async def test_counts_are_those_of_git(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"b.txt": "b\n" * 9})
+    commit(repo, "b")
+    git(repo, "mv", "b.txt", "c.txt")
+    (repo / "a.txt").unlink()
+    (repo / "a.txt").symlink_to("c.txt")
+    await do(box, "git_add", all=True)
+    text = await do(box, "git_commit", message="m")
+    assert git(repo, "show", "--shortstat", "--format=").strip() in text
+    assert "2 files, +1 -3" in await do(box, "git_show", stat=True)
+
+
+async def test_a_commit_with_only_new_files_says_what_to_do(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"new.txt": "x\n"})
+    assert "There is nothing to commit" in await refused(box, "git_commit", message="m")
+
+
+async def test_a_revert_by_its_own_name_reverts(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"a.txt": "new\n"})
+    commit(repo, "second")
+    await do(box, "git_revert", commit="HEAD")
+    assert (repo / "a.txt").read_text() == "one\ntwo\nthree\n"
+    await do(box, "git_cherry_pick", commit="HEAD~1")
+    assert (repo / "a.txt").read_text() == "new\n"
