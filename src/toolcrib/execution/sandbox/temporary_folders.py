@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolcrib.execution.sandbox.layout import HOME
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 MAX_ENTRIES = 1_000
 MAX_TRIES, PAUSE = 300, 0.001
