@@ -11,7 +11,7 @@ import pytest
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
 from tests.execution.runs.test_moments import junk, stopped
-from toolcrib.core.errors import Conflict, NotFound, Unavailable
+from toolcrib.core.errors import Conflict, Unavailable
 from toolcrib.files.changes.tree_store import TreeStore, put
 
 TREE = "mkdir -p new/a/b new/empty; echo 1 > new/1; echo 2 > new/a/2; echo 3 > new/a/b/3"
@@ -112,7 +112,7 @@ async def test_what_others_did_in_it_since_stays(bench: RunBench, root: Path) ->
     with pytest.raises(Conflict):
         await bench.undo(3)
     (root / "new/1").unlink()
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict):
         await bench.undo(3)
     assert (root / "new/a/b/3").exists()
 
