@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.core.errors import BadInput, Conflict, NotFound, TooLarge
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.attributes import filtered
 from toolcrib.git.patches import PATCH_OPTIONS, PatchedFile, patch_of
@@ -112,11 +112,22 @@ async def refuse_marks(repository: Repository, names: Iterable[str]) -> None:
 
 
 async def staged_patch(repository: Repository, *, all_tracked: bool = False) -> list[PatchedFile]:
-    """What the next commit would change; with `all_tracked`, with what is not staged yet."""
+    """What the next commit would change; with `all_tracked`, with what is not staged yet.
+
+    Raises:
+        TooLarge: it is more text than can be looked through.
+    """
     base = "HEAD" if await repository.line("rev-parse", "-q", "--verify", "HEAD") else ""
-    if all_tracked and base:
-        return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", base, "--")
-    return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", "--cached", "--")
+    what = base if all_tracked and base else "--cached"
+    try:
+        return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", what, "--")
+    except TooLarge as error:
+        raise TooLarge(
+            f"What is to be committed is too much text to be looked through for secrets and marks "
+            f"of conflicts ({error.message.removesuffix('.')}).",
+            hint="Commit it in parts: git_reset with paths takes files out again. The user commits "
+            "a file of that size by git itself.",
+        ) from None
 
 
 def added_lines(file: PatchedFile) -> Iterator[tuple[int, str]]:

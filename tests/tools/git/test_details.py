@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.git.made import commit, git, make_repository, write
-from tests.tools.git.test_local import do, refused
+from tests.tools.git.test_local import do, refused, state
 from toolcrib import Toolbox
 
 
@@ -233,3 +233,29 @@ async def test_a_revert_by_its_own_name_reverts(box: Toolbox, repo: Path) -> Non
     assert (repo / "a.txt").read_text() == "one\ntwo\nthree\n"
     await do(box, "git_cherry_pick", commit="HEAD~1")
     assert (repo / "a.txt").read_text() == "new\n"
+
+
+async def test_a_merge_is_aborted_after_a_side_was_taken(box: Toolbox, repo: Path) -> None:
+    git(repo, "checkout", "-qb", "side")
+    write(repo, **{"a.txt": "theirs\n"})
+    git(repo, "commit", "-qam", "theirs")
+    git(repo, "checkout", "-q", "main")
+    write(repo, **{"a.txt": "ours\n"})
+    git(repo, "commit", "-qam", "ours")
+    before = state(repo)
+    for side in ("base", "theirs", "ours"):
+        await do(box, "git_merge", branch="side")
+        await do(box, "git_conflicts", path="a.txt", take=side)
+        assert "aborted" in await do(box, "git_conflicts", abort=True)
+        assert state(repo) == before
+
+
+async def test_more_text_than_can_be_looked_through_is_not_committed(
+    box: Toolbox, repo: Path
+) -> None:
+    (repo / "big.txt").write_text("a line of a very large text\n" * 2_400_000)
+    await do(box, "git_add", all=True)
+    text = await refused(box, "git_commit", message="big")
+    assert text.startswith("too_large: What is to be committed is too much text")
+    await do(box, "git_reset", paths=["big.txt"])
+    assert "big.txt" in await do(box, "git_status")

@@ -123,6 +123,28 @@ async def test_a_push_asks_and_shows_what(server: GitServer, ws: Path) -> None:
         assert part in text
 
 
+async def test_forcing_tells_what_goes_and_is_not_asked_where_it_is_refused(
+    server: GitServer, ws: Path
+) -> None:
+    async with Toolbox(settings(server), workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git", path="c")
+        await do(box, "change_directory", path="c")
+        await do(box, "git_checkout", branch="topic", create=True)
+        write(ws / "c", **{"a.txt": "x\n"})
+        await do(box, "git_commit", message="what was there", all=True)
+        await do(box, "git_push")
+        await do(box, "git_commit", message="what comes", amend=True)
+    config = {"egress": {"allow_hosts": [server.host]}}
+    async with Toolbox(config, workspace=ws) as box:
+        await do(box, "change_directory", path="c")
+        text = await refused(box, "git_push", force=True)
+        assert text.startswith("needs_approval")
+        for part in ("1 commit", "what comes", "replaces 1 commit: what was there"):
+            assert part in text
+        for arguments in ({"force": True, "branch": "main"}, {"delete": True, "branch": "main"}):
+            assert (await refused(box, "git_push", **arguments)).startswith("denied: main of")
+
+
 async def test_a_password_comes_from_the_users_helper(served: Path, ws: Path, person: Path) -> None:
     with git_server(served, login="ann:s3cret") as server:
         async with Toolbox(settings(server), workspace=ws) as box:

@@ -69,6 +69,8 @@ async def git_conflicts(
             if status.in_progress not in ABORT:
                 raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
             async with git_step(repository, git_conflicts.name):
+                # A file that was resolved looks changed until git has looked at it again.
+                await repository.attempt("update-index", "-q", "--refresh")
                 await repository.run(*ABORT[status.in_progress])
             return Result(text=f"The {status.in_progress} is aborted.", data={"open": []})
         if path is None and take:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
@@ -32,7 +31,10 @@ DEFAULT_BRANCH = "HEAD"
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """What is pushed where: the branch here, its name there, and what is known to be there."""
+    """What is pushed where: the branch here, its name there, and what is known to be there.
+
+    `replaced` are commits there that the pushed ones do not come after, as far as is known.
+    """
 
     remote: str
     address: RemoteAddress
@@ -42,6 +44,12 @@ class Push:
     known: str
     count: int
     subjects: tuple[str, ...]
+    replaced: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """The branch there, in words."""
+        return f"{self.there} of {self.remote} ({self.address.display})"
 
 
 async def planned(repository: Repository, remote: str, branch: str, *, delete: bool) -> Push:
@@ -57,30 +65,50 @@ async def planned(repository: Repository, remote: str, branch: str, *, delete: b
     there = name if delete or not (followed and same) else followed
     commit = "" if delete else await repository.commit(f"refs/heads/{name}")
     known = await repository.line("rev-parse", "-q", "--verify", f"refs/remotes/{to}/{there}")
-    listed: list[str] = []
+    listed, replaced = [], []
     if commit:
         without = [f"^{known}"] if known else ["--not", f"--remotes={to}"]
-        output = await repository.read("log", "--format=%s", commit, *without, "--")
-        listed = text_of(output).splitlines()
-    subjects = tuple(one_line(line, 80) for line in listed[:MAX_SUBJECTS])
-    return Push(to, address, name, there, commit, known, len(listed), subjects)
+        listed = await _subjects(repository, commit, *without)
+        replaced = await _subjects(repository, known, f"^{commit}") if known else []
+    return Push(
+        to,
+        address,
+        name,
+        there,
+        commit,
+        known,
+        len(listed),
+        tuple(listed[:MAX_SUBJECTS]),
+        tuple(replaced),
+    )
+
+
+async def _subjects(repository: Repository, *commits: str) -> list[str]:
+    output = await repository.read("log", "--format=%s", *commits, "--")
+    return [one_line(line, 80) for line in text_of(output).splitlines()]
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    given = {name: arguments.get(name) for name in ("remote", "branch", "force", "delete")}
-    with suppress(ToolError):
+    """Ask about what is sent where; what is known as protected is refused without a question."""
+    delete, force = bool(arguments.get("delete")), bool(arguments.get("force"))
+    remote, branch = arguments.get("remote") or "", arguments.get("branch") or ""
+    try:
         async with open_repository(ctx) as repository:
-            delete = bool(given["delete"])
-            push = await planned(
-                repository, given["remote"] or "", given["branch"] or "", delete=delete
-            )
-            where = f"{push.there} of {push.remote} ({push.address.display})"
-            if delete:
-                return Decision("ask", f"it deletes {where}")
-            verb = "forces" if given["force"] else "pushes"
-            what = f"{counted(push.count, 'commit')} to {where}: {'; '.join(push.subjects)}"
-            return Decision("ask", f"it {verb} {what}")
-    return None
+            push = await planned(repository, remote, branch, delete=delete)
+            if (delete or force) and await _is_known_as_protected(repository, push):
+                raise _protected(push)
+    except Denied:
+        raise
+    except ToolError:
+        return None  # the call says it again
+    if delete:
+        return Decision("ask", f"it deletes {push.where}")
+    verb = "forces" if force else "pushes"
+    what = f"{counted(push.count, 'commit')} to {push.where}: {'; '.join(push.subjects)}"
+    if force and push.replaced:
+        replaced = "; ".join(push.replaced[:MAX_SUBJECTS])
+        what += f"; there it replaces {counted(len(push.replaced), 'commit')}: {replaced}"
+    return Decision("ask", f"it {verb} {what}")
 
 
 @tool(
@@ -126,7 +154,7 @@ async def git_push(
             spec = f"{source}:refs/heads/{push.there}"
             output = await transfer(repository, connection, "push", *args, push.remote, spec)
         await repository.save_branch_settings()
-    where = f"{push.there} of {push.remote} ({push.address.display})"
+    where = push.where
     if delete:
         text = f"Deleted {where}."
     elif "[up to date]" in text_of(output):
@@ -143,15 +171,27 @@ async def _refuse_protected(
     repository: Repository, connection: RemoteConnection, push: Push
 ) -> None:
     """Refuse to force or delete what the user protects."""
-    globs = repository.ctx.config.git.protected
-    found = any(fnmatchcase(push.there, glob) for glob in globs if glob != DEFAULT_BRANCH)
-    if not found and DEFAULT_BRANCH in globs:
+    found = await _is_known_as_protected(repository, push)
+    if not found and DEFAULT_BRANCH in repository.ctx.config.git.protected:
         args = ["--symref", *connection.upload, push.remote, "HEAD"]
         listed = text_of(await transfer(repository, connection, "ls-remote", *args))
         found = f"ref: refs/heads/{push.there}\t" in listed
     if found:
-        raise Denied(
-            f"{push.there} of {push.remote} is protected: it is neither forced nor deleted.",
-            hint="The user decides which are (git.protected). A new commit can undo an old one: "
-            "git_pick with revert=true.",
-        )
+        raise _protected(push)
+
+
+def _protected(push: Push) -> Denied:
+    return Denied(
+        f"{push.there} of {push.remote} is protected: it is neither forced nor deleted.",
+        hint="The user decides which are (git.protected). A new commit can undo an old one: "
+        "git_pick with revert=true.",
+    )
+
+
+async def _is_known_as_protected(repository: Repository, push: Push) -> bool:
+    """Whether a branch is protected by its name, or was the remote's default when cloned."""
+    globs = repository.ctx.config.git.protected
+    if any(fnmatchcase(push.there, glob) for glob in globs if glob != DEFAULT_BRANCH):
+        return True
+    default = await repository.line("symbolic-ref", "-q", f"refs/remotes/{push.remote}/HEAD")
+    return DEFAULT_BRANCH in globs and default == f"refs/remotes/{push.remote}/{push.there}"
