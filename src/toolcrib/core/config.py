@@ -152,9 +152,12 @@ def _nested(path: list[str]) -> str:
 def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
     """What is wrong with the merged layers, in words, with the likely right names.
 
-    `reasons` in its details says of each setting why its value is none.
+    `reasons` in its details says of each setting why its value is none, `unknown` of each key
+    that is no setting what it may have been meant to be.
     """
-    lines, hints, reasons = [], [], {}
+    lines = []
+    reasons: dict[str, str] = {}
+    unknown: dict[str, str] = {}
     given = "the flags (in Python: what Toolbox was given)"
     for item in error.errors():
         path = [str(part) for part in item["loc"]]
@@ -164,9 +167,9 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             near = nearest(path[-1], known, count=1, min_ratio=0.6)
             lines.append(f"unknown key {key}")
             if "." in path[-1] and path[-1].partition(".")[0] in known:
-                hints.append(f"It is nested: {_nested(path[-1].split('.'))}.")
+                unknown[key] = f"It is nested: {_nested(path[-1].split('.'))}."
                 continue
-            hints.append(
+            unknown[key] = (
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
                 if near
                 else f"Known there: {', '.join(sorted(known))}."
@@ -176,8 +179,11 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
             reasons[key] = item["msg"]
     return ConfigError(
         f"The configuration is wrong: {'; '.join(lines)}.",
-        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and {given}."]),
+        hint=" ".join(
+            [*unknown.values(), f"Look in {file}, the TOOLCRIB_* variables and {given}."]
+        ),
         reasons=reasons,
+        unknown=unknown,
     )
 
 

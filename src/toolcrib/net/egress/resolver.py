@@ -163,7 +163,10 @@ FILE_ENDINGS = frozenset({"txt", "csv", "json", "html", "pdf", "docx", "xlsx", "
 
 
 def _unresolved(host: str, *, retryable: bool) -> DnsFailure:
-    hint = "Check the spelling of the host."
+    hint = (
+        "Check the spelling of the host. Where no host resolves, this machine is offline "
+        "(toolcrib doctor checks it)."
+    )
     if retryable:  # no name server answered
         hint = "This machine may be offline: toolcrib doctor checks it."
     if host.rpartition(".")[2] in FILE_ENDINGS:

@@ -49,8 +49,8 @@ def set_value(file: Path, key: str, text: str) -> Any:
         text: a TOML value, else plain text.
 
     Raises:
-        BadInput: it is no value of that setting.
-        ConfigError: no such setting, or the file is broken.
+        BadInput: no such setting, or no value of it.
+        ConfigError: the file is broken.
         StorageFailure: the file cannot be read or written.
     """
     path = _path(key)
@@ -66,10 +66,14 @@ def set_value(file: Path, key: str, text: str) -> Any:
         _write(file, document.as_string())
         return value
     assert failed is not None
+    # The file is as it was: what was typed is wrong.
+    for wrong, meant in failed.details.get("unknown", {}).items():
+        if f"{key}.".startswith(f"{wrong}."):
+            hint = f"{meant} docs/configuration.md lists the settings."
+            raise BadInput(f"There is no setting {key}.", hint=hint)
     why = failed.details.get("reasons", {}).get(key)
     if why is None:
         raise failed
-    # The file is as it was: what was typed is wrong.
     raise BadInput(
         f"{key} cannot be '{text[:80]}': {why}.",
         hint="docs/configuration.md lists the settings and what they take.",
