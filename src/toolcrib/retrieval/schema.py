@@ -75,5 +75,7 @@ SCHEMA = Schema(
         DROP TRIGGER term_added;
         INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 0.33, 1.5, 1.0)');
         """,
+        # They are measured anew: vectors count more since they are compared from their mean.
+        "UPDATE space SET weight = NULL;",
     ),
 )
