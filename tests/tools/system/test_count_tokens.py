@@ -75,6 +75,23 @@ async def test_a_family_that_reads_digit_by_digit(machine: Machine) -> None:
     assert await estimated(words, "qwen3") < await estimated(words, "llama3")
 
 
+@pytest.mark.rows("C111")
+async def test_other_languages_cost_more_in_tables_made_for_english(machine: Machine) -> None:
+    """What was counted by the models' own tables; see bench/token_counts.py."""
+    german = (
+        "Die Gärtner gießen früh am Morgen die Beete hinter dem großen Haus, und die Kinder "
+        "helfen ihnen gern dabei, weil es dann nicht so heiß ist. "
+    )
+    spanish = (
+        "Los jardineros riegan por la mañana las flores que están detrás de la casa, y los niños "
+        "les ayudan con mucho gusto cuando no hace calor. "
+    )
+    for text, llama, qwen in ((german * 20, 741, 721), (spanish * 20, 681, 681)):
+        for model, wanted in (("llama3", llama), ("Qwen/Qwen3-8B", qwen)):
+            found = await machine("count_tokens", text=text, encoding=model)
+            assert abs(found.data["tokens"] / wanted - 1) <= 0.1, (model, text[:20])
+
+
 async def test_a_file_and_bad_input(machine: Machine) -> None:
     (machine.folder / "a.txt").write_text("one two three")
     (machine.folder / "b.bin").write_bytes(b"\x7fELF\0\0\0")
