@@ -52,6 +52,17 @@ async def test_a_plan_is_worked_through(box: Toolbox) -> None:
     assert all(step["seconds"] is not None for step in displayed.data["steps"])
 
 
+async def test_the_words_that_models_write_for_a_status(box: Toolbox) -> None:
+    await made(box)
+    for status, meant in (("In Progress", "in_progress"), ("completed", "done")):
+        result = await moved(box, 1, status)
+        assert result.error is None, result.render()
+        assert result.data["steps"][0]["status"] == meant
+    refused = await moved(box, 2, "sleeping")
+    assert refused.error is not None
+    assert refused.error.code == "bad_input"
+
+
 @pytest.mark.rows("C086")
 async def test_each_move_that_is_allowed_and_no_other(box: Toolbox) -> None:
     ways = {

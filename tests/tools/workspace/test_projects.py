@@ -54,6 +54,15 @@ async def test_a_project_has_what_belongs_to_it(box: Toolbox, tmp_path: Path) ->
     assert "Ship the shop" in (await done(box, "search_sessions", {}, "newer")).text
 
 
+@pytest.mark.rows("C147")
+async def test_the_four_old_names_lead_to_it(box: Toolbox) -> None:
+    assert (await done(box, "register_project", {"name": "Old", "path": "shop"})).data["registered"]
+    assert (await done(box, "get_project_info", {"path": "shop"})).data["name"] == "Old"
+    assert "Old" in (await done(box, "list_projects", {})).text
+    assert "Old" in (await done(box, "search_projects", {"query": "OL"})).text
+    assert await failed(box, "manage_projects", {"action": "unregister"}) == "not_found"
+
+
 async def test_bad_input(box: Toolbox, tmp_path: Path) -> None:
     register = {"action": "register", "name": "a", "path": "shop"}
     await done(box, "manage_projects", register)

@@ -67,6 +67,9 @@ async def manage_projects(
                       {"cleared": len(known)})  # fmt: skip
     project = await _meant(projects, name, path, ctx)
     if action == "unregister":
+        if not project.registered:
+            raise NotFound(f"{project.path or project.name} is not registered.",
+                           hint="action=list shows those that are.")  # fmt: skip
         await projects.unregister([project.id])
         return Result(f"Forgot the name {project.name}; what was kept for it stays.",
                       {"unregistered": project.name})  # fmt: skip
