@@ -108,8 +108,13 @@ def _summary(record: SessionRecord) -> list[str]:
 
 
 async def _plan(record: SessionRecord, now: float, services: Services) -> str:
-    plan = await services.use(Plans).own(record.project, record.session)
-    return "" if plan is None else plan.full(now)
+    plans = services.use(Plans)
+    plan = await plans.active(record.session)
+    if plan is not None:
+        return plan.full(now)
+    plan = await plans.own(record.project, record.session)
+    # It may be that of another conversation: this one made none, or it was deleted.
+    return "" if plan is None else f"Of this project, not of this session: {plan.full(now)}"
 
 
 async def _facts(

@@ -241,6 +241,17 @@ class Plans:
         """
         return await self._rows.read(lambda c: _found(c, number, project, session))
 
+    async def active(self, session: str) -> Plan | None:
+        """The plan that a conversation made or changed last, if it is still there."""
+
+        def read(connection: sqlite3.Connection) -> Plan | None:
+            row = connection.execute(
+                "SELECT plan FROM plan_active WHERE session = ?", (session,)
+            ).fetchone()
+            return None if row is None else _existing(connection, row[0])
+
+        return await self._rows.read(read)
+
     async def own(self, project: int, session: str) -> Plan | None:
         """The conversation's own plan, if there is one."""
         try:

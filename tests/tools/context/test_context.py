@@ -134,6 +134,20 @@ async def test_everything_goes_when_the_person_says_so(box: Toolbox) -> None:
     assert await failed(box, "search_sessions", {"query": "two"}) == "no_results"
 
 
+async def test_what_holds_everywhere_is_not_cleared_with_a_project(box: Toolbox) -> None:
+    for scope in ("user", "project", "session"):
+        await done(box, "track_event", {"title": f"for the {scope}", "scope": scope})
+
+    async def ask(question: Any) -> bool:
+        return True
+
+    given = {"what": "entries", "confirm": True}
+    cleared = await box.call("clear_context", given, session="a", caller=Caller("test", ask=ask))
+    assert cleared.data["deleted"] == 2, cleared.render()
+    listed = await done(box, "list_context", {})
+    assert [entry["title"] for entry in listed.data["entries"]] == ["for the user"]
+
+
 async def test_bad_input(box: Toolbox) -> None:
     for given, code in (
         ({"title": ""}, "bad_input"),

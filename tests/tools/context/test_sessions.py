@@ -109,6 +109,12 @@ async def test_a_plan_that_is_gone_and_no_session_at_all(box: Toolbox) -> None:
     assert "the only one" in (await done(box, "restore_session", {})).text
     await box.use(Plans).remove(plan.data["id"])
     assert "Schema" not in (await done(box, "restore_session", {}, "b")).text
+    # The plan of another session does not pass for its own.
+    await done(box, "create_plan", {"goal": "Paint", "steps": ["Sand"]}, "c")
+    text = (await done(box, "restore_session", {}, "b")).text
+    assert "Of this project, not of this session: Plan 2: Paint" in text
+    assert await failed(box, "summarize_session", {"task": " "}, "d") == "bad_input"
+    assert "the only one" in (await done(box, "search_sessions", {})).text
 
 
 @pytest.mark.rows("C150", "E145")
