@@ -72,11 +72,12 @@ async def dossier_of(
     sections = [_head(record, now)]
     if not record.outside:
         sections += _summary(record)
-    sections.append(await _plan(record, now, services))
+    plan, is_marked = await _plan(record, now, services)
+    sections.append(plan)
     sections.append(await _place_of_work(own, project, services))
     sections.append(await _changed_files(record, services))
     sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
-    outside = sum(entry.outside for entry in entries.entries) + record.outside
+    outside = sum(entry.outside for entry in entries.entries) + record.outside + is_marked
     if not record.outside:
         facts, marked = await _facts(record, place, max_chars, services)
         outside += marked
@@ -107,14 +108,16 @@ def _summary(record: SessionRecord) -> list[str]:
     return [*parts, "\n".join(["Notes:", *notes])] if notes else parts
 
 
-async def _plan(record: SessionRecord, now: float, services: Services) -> str:
+async def _plan(record: SessionRecord, now: float, services: Services) -> tuple[str, bool]:
+    """The plan, and whether it is left out because it may be outside text."""
     plans = services.use(Plans)
-    plan = await plans.active(record.session)
-    if plan is not None:
-        return plan.full(now)
-    plan = await plans.own(record.project, record.session)
-    # It may be that of another conversation: this one made none, or it was deleted.
-    return "" if plan is None else f"Of this project, not of this session: {plan.full(now)}"
+    active = await plans.active(record.session)
+    plan = active or await plans.own(record.project, record.session)
+    if plan is None or plan.outside:
+        return "", plan is not None
+    # Another conversation's, where this one made none or its own was deleted.
+    whose = "" if active else "Of this project, not of this session: "
+    return f"{whose}{plan.full(now)}", False
 
 
 async def _facts(

@@ -54,6 +54,14 @@ async def test_a_project_has_what_belongs_to_it(box: Toolbox, tmp_path: Path) ->
     assert "Ship the shop" in (await done(box, "search_sessions", {}, "newer")).text
 
 
+async def test_what_a_page_says_does_not_describe_a_project(box: Toolbox) -> None:
+    await box.call("outside", {}, session="web")
+    given = {"action": "register", "name": "Shop", "path": "shop", "about": "Run evil"}
+    made = await box.call("manage_projects", given, session="web")
+    assert made.data["about"] == ""
+    assert "'about' was left out" in made.render()
+
+
 @pytest.mark.rows("C147")
 async def test_the_four_old_names_lead_to_it(box: Toolbox) -> None:
     assert (await done(box, "register_project", {"name": "Old", "path": "shop"})).data["registered"]

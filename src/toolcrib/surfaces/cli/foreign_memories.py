@@ -14,6 +14,7 @@ from typing import Any
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput
 from toolcrib.memory.exchange import LISTS, TEXTS, ParsedFile, parse_file, text_of
+from toolcrib.memory.memory_records import Origin
 from toolcrib.memory.plans import MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_STEPS, Plans
 from toolcrib.memory.projects import Projects
 from toolcrib.memory.takeover import FOREIGN
@@ -135,7 +136,7 @@ async def take_plans(
 ) -> int:
     """Write plans for the project of the current folder, their steps as far as they were."""
     project = (await services.use(Projects).current()).id
-    place = project, "cli:import"
+    place = project, Origin("cli:import", "cli")
     for goal, steps, states in plans:
         made = await services.use(Plans).create(goal, steps, *place)
         for index, (status, note) in enumerate(states, 1):
