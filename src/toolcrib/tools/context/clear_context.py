@@ -12,6 +12,7 @@ from toolcrib.memory.context_entries import ContextEntries
 from toolcrib.memory.memory_records import USER
 from toolcrib.memory.place import place_of
 from toolcrib.memory.session_records import SessionRecords
+from toolcrib.memory.work_state import WorkStates
 
 
 @tool(
@@ -39,4 +40,5 @@ async def clear_context(
         removed = await ctx.use(ContextEntries).clear(scopes)
     else:
         removed = await ctx.use(SessionRecords).clear(place.project.id)
+        await ctx.use(WorkStates).forget(place.scope("project"))  # it has their notes
     return Result(f"Deleted {removed} {what}.", {"deleted": removed})
