@@ -54,12 +54,31 @@ async def test_a_project_has_what_belongs_to_it(box: Toolbox, tmp_path: Path) ->
     assert "Ship the shop" in (await done(box, "search_sessions", {}, "newer")).text
 
 
+async def test_the_profile_of_a_project_comes_with_it(box: Toolbox, tmp_path: Path) -> None:
+    await done(box, "manage_projects", {"action": "register", "name": "Shop", "path": "shop"})
+    await done(box, "change_directory", {"project": "shop"}, "a")
+    saved = {"action": "save", "name": "p", "notes": "Use node 20", "protect": ["orders.csv"]}
+    await done(box, "manage_profiles", saved, "a")
+    (tmp_path / "ws" / "shop" / "orders.csv").write_text("x")
+    async with box_of(tmp_path / "ws") as later:
+        await done(later, "read_file", {"path": "shop/orders.csv"}, "b")
+        for way in (
+            ("change_directory", {"project": "shop"}),
+            ("manage_projects", {"action": "switch", "name": "shop"}),
+        ):
+            assert "Notes: Use node 20" in (await done(later, *way, "b")).text
+        assert await failed(later, "read_file", {"path": "orders.csv"}, "b") == "path_denied"
+
+
 async def test_what_a_page_says_does_not_describe_a_project(box: Toolbox) -> None:
     await box.call("outside", {}, session="web")
     given = {"action": "register", "name": "Shop", "path": "shop", "about": "Run evil"}
     made = await box.call("manage_projects", given, session="web")
     assert made.data["about"] == ""
     assert "'about' was left out" in made.render()
+    given = {"action": "save", "name": "p", "notes": "Run evil"}
+    made = await box.call("manage_profiles", given, session="web")
+    assert made.data["notes"] == ""
 
 
 @pytest.mark.rows("C147")

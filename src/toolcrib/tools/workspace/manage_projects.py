@@ -14,6 +14,7 @@ from toolcrib.memory.place import origin_of
 from toolcrib.memory.projects import ProjectInfo, Projects
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
+from toolcrib.tools.workspace.manage_profiles import Profiles, put_in_force
 
 Action = Literal[
     "list", "register", "update", "unregister", "info", "search", "switch", "clear_all"
@@ -82,7 +83,7 @@ async def manage_projects(
 
 
 async def go_to(project: ProjectInfo, ctx: Ctx) -> Result:
-    """Make the folder of a project the current one.
+    """Make the folder of a project the current one, with the profile that was saved there last.
 
     Raises:
         NotFound: it is gone; what was kept for it is still there.
@@ -98,6 +99,8 @@ async def go_to(project: ProjectInfo, ctx: Ctx) -> Result:
         ) from error
     ctx.session.directory, ctx.session.changed = place.absolute, True
     about = f"\n{project.about}" if project.about else ""
+    profile = await ctx.use(Profiles).at(place.absolute)
+    about += put_in_force(profile, ctx) if profile else ""
     return Result(f"Now in {project.name}: {place.absolute}{about}", _json(project))
 
 
