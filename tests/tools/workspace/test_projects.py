@@ -62,11 +62,11 @@ async def test_the_profile_of_a_project_comes_with_it(box: Toolbox, tmp_path: Pa
     (tmp_path / "ws" / "shop" / "orders.csv").write_text("x")
     async with box_of(tmp_path / "ws") as later:
         await done(later, "read_file", {"path": "shop/orders.csv"}, "b")
-        for way in (
+        for call in (
             ("change_directory", {"project": "shop"}),
             ("manage_projects", {"action": "switch", "name": "shop"}),
         ):
-            assert "Notes: Use node 20" in (await done(later, *way, "b")).text
+            assert "Notes: Use node 20" in (await done(later, *call, "b")).text
         assert await failed(later, "read_file", {"path": "orders.csv"}, "b") == "path_denied"
 
 
