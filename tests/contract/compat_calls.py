@@ -849,6 +849,13 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             ({"action": "info", "name": "shop"}, has("shop")),
             ({"action": "clear_all", "confirm": True}, data(cleared=1)),
         ],
+        "register_project": [({"name": "old", "path": "src"}, has("Registered"))],
+        "get_project_info": [({"path": "src"}, has("old"))],
+        "list_projects": [({}, has("old"))],
+        "search_projects": [
+            ({"query": "OLD"}, has("old")),
+            ({"query": "nothing"}, has("No project")),
+        ],
         "switch_context": [({"path": "src"}, has("Current directory"))],
         "get_enabled_tools": [({}, like(r"^\d+ of \d+ tools"), has("read_file"))],
     },

@@ -31,6 +31,8 @@ FACT_PARTS = ("task", "pending", "next")
 PROJECT_FACTS = 10
 CHARS_OF_A_TOKEN = 3
 MAX_FILES = 20
+MAX_PROJECT_NOTES = 5
+"""Notes of other sessions of the project that are shown."""
 INDEXED_SESSIONS = 8
 MAX_ENTRIES = 40
 
@@ -72,11 +74,12 @@ async def dossier_of(
     sections = [_head(record, now)]
     if not record.outside:
         sections += _summary(record)
-    sections.append(await _plan(record, now, services))
-    sections.append(await _place_of_work(own, project, services))
+    plan, is_marked = await _plan(record, now, services)
+    sections.append(plan)
+    sections.append(await _place_of_work(record, own, project, services))
     sections.append(await _changed_files(record, services))
     sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
-    outside = sum(entry.outside for entry in entries.entries) + record.outside
+    outside = sum(entry.outside for entry in entries.entries) + record.outside + is_marked
     if not record.outside:
         facts, marked = await _facts(record, place, max_chars, services)
         outside += marked
@@ -107,9 +110,16 @@ def _summary(record: SessionRecord) -> list[str]:
     return [*parts, "\n".join(["Notes:", *notes])] if notes else parts
 
 
-async def _plan(record: SessionRecord, now: float, services: Services) -> str:
-    plan = await services.use(Plans).own(record.project, record.session)
-    return "" if plan is None else plan.full(now)
+async def _plan(record: SessionRecord, now: float, services: Services) -> tuple[str, bool]:
+    """The plan, and whether it is left out because it may be outside text."""
+    plans = services.use(Plans)
+    active = await plans.active(record.session)
+    plan = active or await plans.own(record.project, record.session)
+    if plan is None or plan.outside:
+        return "", plan is not None
+    # Another conversation's, where this one made none or its own was deleted.
+    whose = "" if active else "Of this project, not of this session: "
+    return f"{whose}{plan.full(now)}", False
 
 
 async def _facts(
@@ -133,15 +143,17 @@ async def _facts(
     return (f"Facts:\n{text}" if text else ""), outside
 
 
-async def _place_of_work(own: str, project: str, services: Services) -> str:
+async def _place_of_work(record: SessionRecord, own: str, project: str, services: Services) -> str:
     state = await services.use(WorkStates).get(own, project)
+    known = " ".join(one_line(note) for note in record.notes)
+    notes = [note for note in state.notes if note not in known]
     lines = [
         f"Directory: {state.directory}" if state.directory else "",
         f"Last address: {one_line(state.address, 300)}" if state.address else "",
         f"Messages of the user: {state.messages}, the last in {state.language}"
         if state.messages
         else "",
-        *(f"Note: {one_line(note)}" for note in state.notes[:5]),
+        *(f"Noted in this project: {note}" for note in notes[:MAX_PROJECT_NOTES]),
     ]
     if state.files:
         lines.append(f"Files used last: {', '.join(state.files[:MAX_FILES])}")

@@ -46,6 +46,23 @@ class ParsedFile:
     left_out: tuple[tuple[int, str], ...] = ()
 
 
+def text_of(content: bytes) -> str:
+    """The text of a file.
+
+    Raises:
+        BadInput: it is no text; the message names the line.
+    """
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _broken(content[: error.start].count(b"\n") + 1, "it is no text in UTF-8") from None
+    place = text.find("\0")
+    if place >= 0:
+        raise _broken(text.count("\n", 0, place) + 1, "it is no text")
+    return text
+
+
 def parse_file(name: str, text: str) -> ParsedFile:
     """The memories of a file, by the ending of its name; secrets are left out.
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, Self
@@ -160,21 +160,30 @@ class Memories:
             NotFound: there is none of that number.
             BadInput: the new fact is empty, too long, or there already.
         """
+        return (await self.edit([number], scopes, origin, lambda m: replace(m, **changes)))[0]
 
-        def write(connection: sqlite3.Connection) -> tuple[Memory, Memory]:
-            before = _existing(connection, number, scopes)
-            after = replace(before, **changes)
-            checked = check_draft(MemoryDraft(after.fact, after.scope, after.tags, path=after.path))
-            after = replace(after, fact=checked.fact, tags=checked.tags)
-            twin = _twin(connection, after) if not after.path else None
-            if twin is not None:
-                raise BadInput(
-                    f"Memory {twin.id} says that already.",
-                    hint=f"delete_memory {number} leaves that one alone.",
-                )
-            now = _write_over(connection, after, origin)
-            _note(connection, before.id, "updated", origin, before)
-            return before, now
+    async def edit(
+        self,
+        numbers: Sequence[int],
+        scopes: Sequence[str] | None,
+        origin: Origin,
+        changed: Callable[[Memory], Memory],
+    ) -> list[tuple[Memory, Memory]]:
+        """Change memories from what they say at that moment, all or none, as one step.
+
+        What another process writes meanwhile is not lost: `changed` sees it.
+
+        Raises:
+            NotFound: one is not there.
+            BadInput: a new one is empty, too long, or there already; or `changed` refuses it.
+        """
+
+        def write(connection: sqlite3.Connection) -> list[tuple[Memory, Memory]]:
+            step = _next_step(connection)
+            return [
+                _edited(connection, _existing(connection, number, scopes), changed, origin, step)
+                for number in numbers
+            ]
 
         done = await self._rows.write(write)
         self._index.follow_soon()
@@ -368,6 +377,10 @@ def _save(
     if draft.source or draft.outside:
         source = draft.source or origin.source
         origin = replace(origin, source=source, outside=origin.outside or draft.outside)
+    if draft.path:
+        known = _at(connection, draft.path)
+        if known is not None:
+            return _save_over(connection, known, draft, origin, step)
     equal = _equal(connection, mark, scopes) if not draft.path else None
     if equal is not None:
         return Saved(_confirmed(connection, equal, draft, origin), "known")
@@ -403,6 +416,42 @@ def _save(
         created, expires, 1, draft.path,
     )  # fmt: skip
     return Saved(memory, "saved", similar=tuple(similar))
+
+
+def _save_over(
+    connection: sqlite3.Connection,
+    known: Memory,
+    draft: MemoryDraft,
+    origin: Origin,
+    step: int | None,
+) -> Saved:
+    """Save a file in the place of the one that has its path."""
+    if known.fact == draft.fact:
+        return Saved(known, "known")
+    after = replace(known, fact=draft.fact, tags=draft.tags or known.tags)
+    memory = _write_over(connection, after, origin)
+    _note(connection, memory.id, "updated", origin, known, step)
+    return Saved(memory, "replaced", known)
+
+
+def _edited(
+    connection: sqlite3.Connection,
+    before: Memory,
+    changed: Callable[[Memory], Memory],
+    origin: Origin,
+    step: int,
+) -> tuple[Memory, Memory]:
+    after = changed(before)
+    checked = check_draft(MemoryDraft(after.fact, after.scope, after.tags, path=after.path))
+    after = replace(after, fact=checked.fact, tags=checked.tags)
+    twin = _twin(connection, after)
+    if twin is not None:
+        says = f"{after.path} is there" if after.path else f"Memory {twin.id} says that"
+        hint = f"delete_memory {before.id} leaves that one alone."
+        raise BadInput(f"{says} already.", hint="Choose another name." if after.path else hint)
+    now = _write_over(connection, after, origin)
+    _note(connection, before.id, "updated", origin, before, step)
+    return before, now
 
 
 def _may_replace(known: Memory, draft: MemoryDraft, origin: Origin) -> bool:
@@ -597,18 +646,21 @@ def _equal(connection: sqlite3.Connection, mark: bytes, scopes: Sequence[str]) -
 def _twin(connection: sqlite3.Connection, memory: Memory) -> Memory | None:
     """Another memory that says the same in the same scope, or has the same path."""
     if memory.path:
-        condition, value = "path = ?", (memory.path,)
-    else:
-        condition, value = (
-            "scope = ? AND digest = ? AND path IS NULL",
-            (  # type: ignore[assignment]
-                memory.scope,
-                digest(memory.fact),
-            ),
-        )
+        found = _at(connection, memory.path)
+        return None if found is None or found.id == memory.id else found
     row = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE {condition} AND NOT gone AND id != ?",  # noqa: S608
-        (*value, memory.id),
+        f"SELECT {COLUMNS} FROM memory WHERE scope = ? AND digest = ? AND path IS NULL"  # noqa: S608
+        " AND NOT gone AND id != ?",
+        (memory.scope, digest(memory.fact), memory.id),
+    ).fetchone()
+    return None if row is None else _memory(row)
+
+
+def _at(connection: sqlite3.Connection, path: str) -> Memory | None:
+    """The memory that is a file of this path."""
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM memory WHERE path = ? AND NOT gone",  # noqa: S608 - ours
+        (path,),
     ).fetchone()
     return None if row is None else _memory(row)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.memory.memories import Memories
@@ -86,17 +87,13 @@ class MemoryFiles:
             BadInput: the path is wrong, or the text too long.
         """
         path = _writable(path)
-        before = await self.find(path)
-        if before is not None:
-            await self._memories.update(before.id, (USER,), self._origin, fact=text)
-            return True
         files = await self._files()
-        if len(files) >= MAX_FILES:
+        if len(files) >= MAX_FILES and all(f.path != path for f in files):
             raise BadInput(f"There are {MAX_FILES:,} files.", hint="Delete or join some first.")
         if any(f.path.startswith(f"{path}/") or path.startswith(f"{f.path}/") for f in files):
             raise BadInput(f"{path} lies in a file, or is a folder.", hint="Choose another path.")
-        await self._memories.save(MemoryDraft(text, path=path), self._origin)
-        return False
+        saved = await self._memories.save(MemoryDraft(text, path=path), self._origin)
+        return saved.status != "saved"
 
     async def replace(self, path: str, old: str, new: str) -> Memory:
         """Replace the one place where a text stands.
@@ -104,19 +101,22 @@ class MemoryFiles:
         Raises:
             BadInput: it stands nowhere, or in several places.
         """
-        file = await self.get(_writable(path))
-        lines = [n for n, line in enumerate(file.fact.split("\n"), 1) if old and old in line]
-        count = file.fact.count(old) if old else 0
-        if count != 1:
-            where = f" in lines {', '.join(map(str, lines[:10]))}" if lines else ""
-            raise BadInput(
-                f"No replacement was made: old_str stands {count} times in {path}{where}.",
-                hint="It has to stand there once: view the file, and give more of the text around.",
-            )
-        _, after = await self._memories.update(
-            file.id, (USER,), self._origin, fact=file.fact.replace(old, new)
-        )
-        return after
+
+        def changed(file: Memory) -> Memory:
+            count = file.fact.count(old) if old else 0
+            if count != 1:
+                lines = [
+                    n for n, line in enumerate(file.fact.split("\n"), 1) if old and old in line
+                ]
+                where = f" in lines {', '.join(map(str, lines[:10]))}" if lines else ""
+                raise BadInput(
+                    f"No replacement was made: old_str stands {count} times in {path}{where}.",
+                    hint="It has to stand there once: view the file, and give more of the text "
+                    "around.",
+                )
+            return replace(file, fact=file.fact.replace(old, new))
+
+        return await self._edit(path, changed)
 
     async def insert(self, path: str, line: int, text: str) -> Memory:
         """Insert text behind a line; 0 is the beginning.
@@ -124,15 +124,15 @@ class MemoryFiles:
         Raises:
             BadInput: the file has no such line.
         """
-        file = await self.get(_writable(path))
-        lines = file.fact.split("\n")
-        if not 0 <= line <= len(lines):
-            raise BadInput(f"insert_line is 0 to {len(lines)}, not {line}.")
-        lines[line:line] = text.removesuffix("\n").split("\n")
-        _, after = await self._memories.update(
-            file.id, (USER,), self._origin, fact="\n".join(lines)
-        )
-        return after
+
+        def changed(file: Memory) -> Memory:
+            lines = file.fact.split("\n")
+            if not 0 <= line <= len(lines):
+                raise BadInput(f"insert_line is 0 to {len(lines)}, not {line}.")
+            lines[line:line] = text.removesuffix("\n").split("\n")
+            return replace(file, fact="\n".join(lines))
+
+        return await self._edit(path, changed)
 
     async def delete(self, path: str) -> int:
         """Delete a file, or all of a folder; how many files.
@@ -156,10 +156,17 @@ class MemoryFiles:
             raise BadInput(f"{old} cannot become {new}.", hint="Choose another name.")
         if any(f.path == new or f.path.startswith(f"{new}/") for f in await self._files()):
             raise BadInput(f"The destination {new} already exists.", hint="Choose another name.")
-        for file in found:
-            moved = f"{new}{file.path.removeprefix(old)}"
-            await self._memories.update(file.id, (USER,), self._origin, path=moved)
+
+        def moved(file: Memory) -> Memory:
+            return replace(file, path=f"{new}{file.path.removeprefix(old)}")
+
+        await self._memories.edit([file.id for file in found], (USER,), self._origin, moved)
         return len(found)
+
+    async def _edit(self, path: str, changed: Callable[[Memory], Memory]) -> Memory:
+        """Change a file from what stands in it at that moment: another window may write it too."""
+        file = await self.get(_writable(path))
+        return (await self._memories.edit([file.id], (USER,), self._origin, changed))[0][1]
 
     async def _at(self, path: str) -> list[Memory]:
         """The file of a path, or those in the folder."""

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.memory.memory_records import Origin, storable
 from toolcrib.memory.times import duration
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.text.cleaner import one_line
@@ -35,6 +36,11 @@ SCHEMA = Schema(
             plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE
         );
         """,
+        """
+        ALTER TABLE plan ADD COLUMN session TEXT NOT NULL DEFAULT '';
+        ALTER TABLE plan ADD COLUMN source TEXT NOT NULL DEFAULT '';
+        ALTER TABLE plan ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;
+        """,
     ),
 )
 MAX_PLANS = 200
@@ -46,6 +52,8 @@ MAX_STEP_CHARS = 500
 MAX_GOAL_CHARS = 1000
 MAX_NOTE_CHARS = 1000
 COMPACT_TOKENS = 150
+UNSAID = "may be outside text"
+"""Stands for the goal of such a plan where it is only named."""
 MAX_NAMED = 3
 """Further blocked steps that the compact form names."""
 
@@ -73,13 +81,29 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A goal and its steps."""
+    """A goal and its steps.
+
+    Attributes:
+        session: the conversation that made it, as long as no other one wrote into it what may be
+            outside text.
+        source: where what it says may come from.
+        outside: whether it may be outside text: whoever wrote it had read some.
+    """
 
     id: int
     project: int
     goal: str
     created: float
     steps: tuple[PlanStep, ...] = ()
+    session: str = ""
+    source: str = ""
+    outside: bool = False
+
+    def fence_for(self, session: str) -> str:
+        """The source that fences it in a conversation; empty where it is that one's own words."""
+        if not self.outside or self.session == session:
+            return ""
+        return f"a plan of a session that had read {one_line(self.source, 80) or 'outside text'}"
 
     @property
     def done(self) -> int:
@@ -203,8 +227,8 @@ class Plans:
         """The plans in the toolbox's store."""
         return cls(services.use(Store).area(SCHEMA))
 
-    async def create(self, goal: str, steps: Sequence[str], project: int, session: str) -> Plan:
-        """Write a new plan, and make it the conversation's own.
+    async def create(self, goal: str, steps: Sequence[str], project: int, origin: Origin) -> Plan:
+        """Write a new plan, and make it the own one of the conversation that it comes from.
 
         Raises:
             BadInput: the goal or the steps are empty or too long, or the steps too many.
@@ -214,16 +238,18 @@ class Plans:
 
         def write(connection: sqlite3.Connection) -> Plan:
             number = connection.execute(
-                "INSERT INTO plan (project, goal, created, changed) VALUES (?, ?, ?, ?)",
-                (project, goal, time.time(), _turn(connection)),
-            ).lastrowid
+                "INSERT INTO plan (project, goal, created, changed, session, source, outside)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (project, goal, time.time(), _turn(connection), origin.session,
+                 storable(origin.source), origin.outside),
+            ).lastrowid  # fmt: skip
             assert number is not None
             connection.executemany(
                 "INSERT INTO plan_step (plan, number, text, status, note)"
                 " VALUES (?, ?, ?, 'pending', '')",
                 [(number, place, text) for place, text in enumerate(listed, 1)],
             )
-            _activate(connection, number, session)
+            _activate(connection, number, origin.session)
             connection.execute(
                 "DELETE FROM plan WHERE id IN (SELECT id FROM plan WHERE project = ?"
                 " ORDER BY changed DESC LIMIT -1 OFFSET ?)",
@@ -240,6 +266,17 @@ class Plans:
             NotFound: there is none.
         """
         return await self._rows.read(lambda c: _found(c, number, project, session))
+
+    async def active(self, session: str) -> Plan | None:
+        """The plan that a conversation made or changed last, if it is still there."""
+
+        def read(connection: sqlite3.Connection) -> Plan | None:
+            row = connection.execute(
+                "SELECT plan FROM plan_active WHERE session = ?", (session,)
+            ).fetchone()
+            return None if row is None else _existing(connection, row[0])
+
+        return await self._rows.read(read)
 
     async def own(self, project: int, session: str) -> Plan | None:
         """The conversation's own plan, if there is one."""
@@ -267,7 +304,7 @@ class Plans:
         index: int,
         status: StepStatus,
         note: str,
-        place: tuple[int, str],
+        place: tuple[int, Origin],
     ) -> Plan:
         """Move a step on, and make its plan the conversation's own.
 
@@ -276,18 +313,18 @@ class Plans:
             index: of the step, from 1.
             status: where it is now; the same again only changes the note.
             note: why it is blocked, or what came of it; empty leaves the one that is there.
-            place: the project and the conversation.
+            place: the project, and where the change comes from.
 
         Raises:
             NotFound: there is no such plan or step.
             BadInput: the step cannot move there from where it is.
         """
-        note = note.strip()
+        note, (project, origin) = note.strip(), place
         if len(note) > MAX_NOTE_CHARS:
             raise BadInput(f"'note' has at most {MAX_NOTE_CHARS:,} characters, not {len(note):,}.")
 
         def write(connection: sqlite3.Connection) -> Plan:
-            plan = _found(connection, number, *place)
+            plan = _found(connection, number, project, origin.session)
             step = _step_of(plan, index)
             _check_move(step, status, note)
             now = time.time()
@@ -302,7 +339,13 @@ class Plans:
             connection.execute(
                 "UPDATE plan SET changed = ? WHERE id = ?", (_turn(connection), plan.id)
             )
-            _activate(connection, plan.id, place[1])
+            if note and origin.outside and (not plan.outside or plan.session != origin.session):
+                connection.execute(
+                    "UPDATE plan SET outside = 1, source = ?,"
+                    " session = CASE session WHEN ? THEN session ELSE '' END WHERE id = ?",
+                    (storable(origin.source), origin.session, plan.id),
+                )
+            _activate(connection, plan.id, origin.session)
             return _existing(connection, plan.id)
 
         return await self._rows.write(write)
@@ -387,7 +430,9 @@ def _found(connection: sqlite3.Connection, number: int | None, project: int, ses
     plan = _maybe(connection, number)
     if plan is None:
         last = connection.execute(
-            "SELECT id, goal FROM plan WHERE project = ? ORDER BY changed DESC LIMIT 5", (project,)
+            "SELECT id, CASE outside WHEN 0 THEN goal ELSE ? END FROM plan WHERE project = ?"
+            " ORDER BY changed DESC LIMIT 5",
+            (UNSAID, project),
         ).fetchall()
         listed = "; ".join(f"{there}: {one_line(goal, 60)}" for there, goal in last)
         hint = f"There are: {listed}" if listed else "create_plan makes one."
@@ -403,7 +448,8 @@ def _existing(connection: sqlite3.Connection, number: int) -> Plan:
 
 def _maybe(connection: sqlite3.Connection, number: int) -> Plan | None:
     row = connection.execute(
-        "SELECT id, project, goal, created FROM plan WHERE id = ?", (number,)
+        "SELECT id, project, goal, created, session, source, outside FROM plan WHERE id = ?",
+        (number,),
     ).fetchone()
     if row is None:
         return None
@@ -412,8 +458,11 @@ def _maybe(connection: sqlite3.Connection, number: int) -> Plan | None:
         " ORDER BY number",
         (number,),
     )
-    plan_id, project, goal, created = row
-    return Plan(plan_id, project, goal, created, tuple(PlanStep(*step) for step in steps))
+    plan_id, project, goal, created, session, source, outside = row
+    return Plan(
+        plan_id, project, goal, created, tuple(PlanStep(*step) for step in steps), session, source,
+        bool(outside),
+    )  # fmt: skip
 
 
 def _activate(connection: sqlite3.Connection, number: int, session: str) -> None:

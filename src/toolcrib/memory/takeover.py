@@ -10,7 +10,7 @@ from typing import Self
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import ToolError
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.memory.exchange import parse_file
+from toolcrib.memory.exchange import parse_file, text_of
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.place import origin_of, place_of
 from toolcrib.state.store import Area, Schema, Store
@@ -98,7 +98,7 @@ def _names(root: SafePath, workspace: Workspace) -> dict[str, SafePath]:
 async def _take(path: SafePath, ctx: Ctx) -> None:
     try:
         content = await in_thread(lambda _: path.read_bytes(MAX_BYTES), ctx.deadline)
-        parsed = parse_file(OWN, content.decode("utf-8", "replace"))
+        parsed = parse_file(OWN, text_of(content))
     except ToolError as error:
         ctx.warn(f"{OWN} was not taken over: {error.message}")
         return
@@ -111,5 +111,6 @@ async def _take(path: SafePath, ctx: Ctx) -> None:
     left = "".join(f"; line {n} holds {why}" for n, why in parsed.left_out[:MAX_NAMED])
     ctx.warn(
         f"{OWN} was taken over, this once: {count} facts of this project{left}. The file stays as "
-        "it is; delete_memory forgets single ones."
+        "it is; delete_memory forgets single ones, and the user can take back all of it: toolcrib "
+        "memory undo."
     )

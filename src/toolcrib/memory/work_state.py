@@ -152,6 +152,15 @@ class WorkStates:
             found = state.over(found)
         return found.expanded()
 
+    async def all(self) -> dict[str, WorkState]:
+        """What is written of each scope."""
+
+        def read(connection: sqlite3.Connection) -> dict[str, WorkState]:
+            rows = connection.execute("SELECT DISTINCT scope FROM work_state ORDER BY scope")
+            return {scope: _load(connection, scope) for (scope,) in rows.fetchall()}
+
+        return await self._rows.read(read)
+
     async def change(self, scope: str, changes: Mapping[str, Any]) -> None:
         """Change a state at once.
 

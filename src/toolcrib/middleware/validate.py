@@ -312,9 +312,10 @@ def _range(low: float | None, high: float | None) -> str:
 
 def _as_choice(parameter: Parameter, value: Any) -> Any:
     choices = get_args(parameter.type)
-    for choice in choices:
-        if str(value).strip().lower() == str(choice).lower():
-            return choice
+    for written in (lambda one: str(one).strip().lower(), plain):
+        for choice in choices:
+            if written(value) == written(choice):
+                return choice
     raise _wrong(parameter, f"one of {', '.join(map(str, choices))}", value)
 
 

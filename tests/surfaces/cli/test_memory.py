@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from tests.surfaces.cli.program import Ended
 from toolcrib.surfaces.cli.main import main
+from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.timeout(240)
 SECRET = "ghp_" + "a1B2" * 10
@@ -96,6 +98,49 @@ def test_a_broken_file_is_refused_whole(here: Callable[..., Ended], tmp_path: Pa
     assert done.code == 2
     assert "line or item 2" in done.err
     assert "Nothing is remembered" in here("memory").out
+    # What is no text is broken too, whatever it is called.
+    for name, content in (("a.md", b"- one\n- \xff\xfe\x80"), ("a.db", b"one\n\0\x01 two"),
+                          ("a.json", b"\x80")):  # fmt: skip
+        (tmp_path / "workspace" / name).write_bytes(content)
+        done = here("memory", "import", name)
+        assert done.code == 2, done
+        assert f"line or item {content.count(10) + 1}: it is no text" in done.err, done
+    assert "Nothing is remembered" in here("memory").out
+    (tmp_path / "workspace" / "empty.md").write_text("# Facts\n")
+    assert "undo" not in here("memory", "import", "empty.md").out
+
+
+def test_tags_that_are_broken_do_not_stop_an_import(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "workspace" / "a.db")) as connection, connection:
+        connection.execute("CREATE TABLE memories (fact TEXT, tags TEXT)")
+        connection.execute("INSERT INTO memories VALUES ('Anna likes tea', '[a, b')")
+    assert "1 memory taken over" in here("memory", "import", "a.db").out
+
+
+def test_files_of_the_tool_memory_come_back_twice_the_same(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    line = {"fact": "one\ntwo", "path": "/memories/notes.md"}
+    (tmp_path / "workspace" / "files.jsonl").write_text(json.dumps(line))
+    assert "1 memory taken over" in here("memory", "import", "files.jsonl").out
+    assert "0 memories taken over, 1 known" in here("memory", "import", "files.jsonl").out
+
+
+def test_the_states_of_the_work_are_shown_and_go_with_the_rest(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    async def work() -> None:
+        async with Toolbox(workspace=tmp_path / "workspace") as box:
+            await box.call("write_file", {"path": "a.txt", "content": "x"}, session="a")
+
+    asyncio.run(work())
+    displayed = here("memory", "show").out
+    assert "States of the work: 2" in displayed
+    assert "a.txt" in displayed.partition("States of the work")[2]
+    assert "2 states" in here("memory", "delete", "--all", "--yes").out
+    assert "States of the work: 0" in here("memory", "show").out
 
 
 def test_what_other_systems_remember_is_taken_over(

@@ -12,6 +12,7 @@ from tests.tools.memory.test_memories import SECRET, box_of, done, failed
 from toolcrib.core.context import Caller
 from toolcrib.memory.context_entries import MAX_ENTRIES, ContextEntries, ContextEntry
 from toolcrib.memory.memory_records import EntryDraft, Origin
+from toolcrib.memory.work_state import WorkStates
 from toolcrib.toolbox import Toolbox
 
 
@@ -113,6 +114,7 @@ async def test_what_may_be_outside_text_is_fenced_and_apart(box: Toolbox) -> Non
 async def test_everything_goes_when_the_person_says_so(box: Toolbox) -> None:
     await done(box, "track_event", {"title": "one"})
     await done(box, "summarize_session", {"task": "two"})
+    await done(box, "save_session_note", {"note": "three"})
     assert await failed(box, "clear_context", {"what": "entries", "confirm": True}) in (
         "needs_approval"
     )
@@ -130,8 +132,23 @@ async def test_everything_goes_when_the_person_says_so(box: Toolbox) -> None:
         cleared = await box.call("clear_context", given, session="a", caller=person)
         assert cleared.data["deleted"] == 1, cleared.render()
     assert "clear_context" in requested
+    assert (await box.use(WorkStates).get("project:1")).notes == ()
     assert await failed(box, "list_context", {}) == "no_results"
     assert await failed(box, "search_sessions", {"query": "two"}) == "no_results"
+
+
+async def test_what_holds_everywhere_is_not_cleared_with_a_project(box: Toolbox) -> None:
+    for scope in ("user", "project", "session"):
+        await done(box, "track_event", {"title": f"for the {scope}", "scope": scope})
+
+    async def ask(question: Any) -> bool:
+        return True
+
+    given = {"what": "entries", "confirm": True}
+    cleared = await box.call("clear_context", given, session="a", caller=Caller("test", ask=ask))
+    assert cleared.data["deleted"] == 2, cleared.render()
+    listed = await done(box, "list_context", {})
+    assert [entry["title"] for entry in listed.data["entries"]] == ["for the user"]
 
 
 async def test_bad_input(box: Toolbox) -> None:

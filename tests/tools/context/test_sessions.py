@@ -42,6 +42,7 @@ async def test_a_later_conversation_goes_on(box: Toolbox, tmp_path: Path) -> Non
     noted = await done(box, "save_session_note", {"note": "The dump is in /tmp"})
     saved = await done(box, "summarize_session", PARTS)
     assert noted.data["id"] == saved.data["id"]
+    await box.use(WorkStates).flush()  # else within half a second
     for name in ("x", "y"):
         await done(box, "summarize_session", {"task": f"Something else {name}"}, name)
     async with box_of(tmp_path / "ws") as other:
@@ -71,6 +72,12 @@ async def test_a_later_conversation_goes_on(box: Toolbox, tmp_path: Path) -> Non
         ):
             assert part in dossier, part
         assert "STALE" not in dossier
+        # A note is in the state of the project too, where sessions without it show it.
+        assert dossier.count("The dump is in /tmp") == 1
+        later = (
+            await done(other, "restore_session", {"id": listed.data["sessions"][0]["id"]}, "b")
+        ).text
+        assert "Noted in this project: The dump is in /tmp" in later
         short = await done(other, "restore_session", {"id": 1, "max_chars": 1000}, "b")
         assert len(short.text) <= 1000
         assert PARTS["task"] in short.text
@@ -109,6 +116,12 @@ async def test_a_plan_that_is_gone_and_no_session_at_all(box: Toolbox) -> None:
     assert "the only one" in (await done(box, "restore_session", {})).text
     await box.use(Plans).remove(plan.data["id"])
     assert "Schema" not in (await done(box, "restore_session", {}, "b")).text
+    # The plan of another session does not pass for its own.
+    await done(box, "create_plan", {"goal": "Paint", "steps": ["Sand"]}, "c")
+    text = (await done(box, "restore_session", {}, "b")).text
+    assert "Of this project, not of this session: Plan 2: Paint" in text
+    assert await failed(box, "summarize_session", {"task": " "}, "d") == "bad_input"
+    assert "the only one" in (await done(box, "search_sessions", {})).text
 
 
 @pytest.mark.rows("C150", "E145")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,39 @@ async def test_the_six_verbs(box: Toolbox) -> None:
     assert gone.error.code == "not_found"
     assert await box.use(Memories).undo()
     assert (await reply(box, "view", path="/memories/old/notes.md")).text.endswith("\tnew")
+
+
+async def test_two_windows_edit_one_file_and_nothing_is_lost(box: Toolbox, tmp_path: Path) -> None:
+    async with Toolbox({"memory": {"verbs": True}}, workspace=tmp_path) as other:
+
+        async def write(window: Toolbox, letter: str) -> None:
+            for number in range(25):
+                made = await reply(window, "create", path=f"/memories/{number}.md", file_text="x")
+                assert made.error is None, made.render()
+                line = f"{letter}{number}"
+                done = await reply(window, "insert", path=NOTES, insert_line=0, insert_text=line)
+                assert done.error is None, done.render()
+                if number % 5 == 0:
+                    new = f"{line} is done"
+                    done = await reply(window, "str_replace", path=NOTES, old_str=line, new_str=new)
+                    assert done.error is None, done.render()
+
+        await reply(box, "create", path=NOTES, file_text="end")
+        await asyncio.gather(*(write(*pair) for pair in ((box, "a-"), (other, "b-"))))
+    text = (await reply(box, "view", path=NOTES)).text
+    lost = [f"{a}{n}" for a in ("a-", "b-") for n in range(25) if f"{a}{n}" not in text]
+    assert lost == []
+    assert text.count("is done") == 10
+
+
+async def test_a_renamed_folder_is_one_step(box: Toolbox) -> None:
+    for name in ("one", "two"):
+        await reply(box, "create", path=f"/memories/work/{name}.md", file_text=name)
+    await reply(box, "rename", old_path="/memories/work", new_path="/memories/old")
+    assert len(await box.use(Memories).undo()) == 2
+    listing = (await reply(box, "view", path="/memories")).text
+    assert "/memories/work/two.md" in listing
+    assert "/memories/old" not in listing
 
 
 async def test_files_and_facts_are_one_store(box: Toolbox) -> None:

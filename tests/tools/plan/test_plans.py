@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from tests.servers.model import Turn, model_server
+from tests.tools.memory.test_memories import outside
 from toolcrib.agents.events import ResultEvent
 from toolcrib.core.context import Caller, Progress
 from toolcrib.memory.plans import COMPACT_TOKENS, MOVES
 from toolcrib.surfaces.cli.chat_terminal.view import Look, TurnView
 from toolcrib.text.tokens import estimate
-from toolcrib.toolbox import Toolbox
+from toolcrib.toolbox import Toolbox, installed
 
 STEPS = ["Write the notes", "Build the wheels", "Upload them"]
 
@@ -50,6 +51,50 @@ async def test_a_plan_is_worked_through(box: Toolbox) -> None:
     assert "3 of 3 done, 100 %" in displayed.text
     assert "2. [x] Build the wheels (fine; " in displayed.text
     assert all(step["seconds"] is not None for step in displayed.data["steps"])
+
+
+async def test_a_plan_that_may_be_outside_text_is_fenced_in_other_conversations(
+    tmp_path: Path,
+) -> None:
+    async with Toolbox(workspace=tmp_path, tools=[*installed(), outside]) as box:
+        given = {"goal": "Run evil", "steps": ["Send it", "Hide it"]}
+        await box.call("outside", {}, session="web")
+        await box.call("create_plan", given, session="web")
+        own = await box.call("get_plan", {}, session="web")
+        assert own.source == ""  # its own words, in a conversation that is tainted already
+        for call in (
+            ("get_plan", {}),
+            ("get_plan", {"compact": True}),
+            ("update_plan_step", {"index": 1, "status": "in_progress"}),
+        ):
+            displayed = await box.call(*call, session=f"clean {call[1]}")
+            assert "https://evil.example/page" in displayed.source, call
+            assert displayed.render().startswith("<untrusted"), call
+        await box.call("summarize_session", {"task": "Clean"}, session="s")
+        dossier = await box.call("restore_session", {}, session="t")
+        assert "Run evil" not in dossier.text
+        assert "get_plan" in dossier.render()
+        # It is only named beside another one.
+        await box.call("create_plan", {"goal": "Paint", "steps": ["Sand"]}, session="mine")
+        for call in (("get_plan", {}), ("get_plan", {"id": 99})):
+            named = (await box.call(*call, session="mine")).render()
+            assert "may be outside text" in named
+            assert "Run evil" not in named
+        # A note of a tainted conversation marks the plan into which it is written.
+        note = {"id": 2, "index": 1, "status": "blocked", "note": "Evil"}
+        await box.call("update_plan_step", note, session="web")
+        assert (await box.call("get_plan", {"id": 2}, session="mine")).source
+
+
+async def test_the_words_that_models_write_for_a_status(box: Toolbox) -> None:
+    await made(box)
+    for status, meant in (("In Progress", "in_progress"), ("completed", "done")):
+        result = await moved(box, 1, status)
+        assert result.error is None, result.render()
+        assert result.data["steps"][0]["status"] == meant
+    refused = await moved(box, 2, "sleeping")
+    assert refused.error is not None
+    assert refused.error.code == "bad_input"
 
 
 @pytest.mark.rows("C086")

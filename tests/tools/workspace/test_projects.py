@@ -54,6 +54,42 @@ async def test_a_project_has_what_belongs_to_it(box: Toolbox, tmp_path: Path) ->
     assert "Ship the shop" in (await done(box, "search_sessions", {}, "newer")).text
 
 
+async def test_the_profile_of_a_project_comes_with_it(box: Toolbox, tmp_path: Path) -> None:
+    await done(box, "manage_projects", {"action": "register", "name": "Shop", "path": "shop"})
+    await done(box, "change_directory", {"project": "shop"}, "a")
+    saved = {"action": "save", "name": "p", "notes": "Use node 20", "protect": ["orders.csv"]}
+    await done(box, "manage_profiles", saved, "a")
+    (tmp_path / "ws" / "shop" / "orders.csv").write_text("x")
+    async with box_of(tmp_path / "ws") as later:
+        await done(later, "read_file", {"path": "shop/orders.csv"}, "b")
+        for call in (
+            ("change_directory", {"project": "shop"}),
+            ("manage_projects", {"action": "switch", "name": "shop"}),
+        ):
+            assert "Notes: Use node 20" in (await done(later, *call, "b")).text
+        assert await failed(later, "read_file", {"path": "orders.csv"}, "b") == "path_denied"
+
+
+async def test_what_a_page_says_does_not_describe_a_project(box: Toolbox) -> None:
+    await box.call("outside", {}, session="web")
+    given = {"action": "register", "name": "Shop", "path": "shop", "about": "Run evil"}
+    made = await box.call("manage_projects", given, session="web")
+    assert made.data["about"] == ""
+    assert "'about' was left out" in made.render()
+    given = {"action": "save", "name": "p", "notes": "Run evil"}
+    made = await box.call("manage_profiles", given, session="web")
+    assert made.data["notes"] == ""
+
+
+@pytest.mark.rows("C147")
+async def test_the_four_old_names_lead_to_it(box: Toolbox) -> None:
+    assert (await done(box, "register_project", {"name": "Old", "path": "shop"})).data["registered"]
+    assert (await done(box, "get_project_info", {"path": "shop"})).data["name"] == "Old"
+    assert "Old" in (await done(box, "list_projects", {})).text
+    assert "Old" in (await done(box, "search_projects", {"query": "OL"})).text
+    assert await failed(box, "manage_projects", {"action": "unregister"}) == "not_found"
+
+
 async def test_bad_input(box: Toolbox, tmp_path: Path) -> None:
     register = {"action": "register", "name": "a", "path": "shop"}
     await done(box, "manage_projects", register)

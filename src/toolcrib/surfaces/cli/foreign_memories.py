@@ -7,13 +7,14 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput
-from toolcrib.memory.exchange import LISTS, TEXTS, ParsedFile, parse_file
+from toolcrib.memory.exchange import LISTS, TEXTS, ParsedFile, parse_file, text_of
+from toolcrib.memory.memory_records import Origin
 from toolcrib.memory.plans import MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_STEPS, Plans
 from toolcrib.memory.projects import Projects
 from toolcrib.memory.takeover import FOREIGN
@@ -52,7 +53,7 @@ def memories_of(file: Path) -> ParsedFile:
     if content.startswith(SQLITE):
         rows = "\n".join(json.dumps(row, ensure_ascii=False) for row in _rows(file))
         return parse_file("rows.jsonl", rows)
-    return parse_file(file.name, content.decode("utf-8", "replace"))
+    return parse_file(file.name, text_of(content))
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
@@ -89,7 +90,8 @@ def _of_table(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, 
         if isinstance(values.get(text), str) and values[text].strip():
             tags = values.get("tags")
             if isinstance(tags, str) and tags.startswith("["):
-                values["tags"] = json.loads(tags)
+                with suppress(ValueError):  # else they are words with commas
+                    values["tags"] = json.loads(tags)
             values.pop("scope", None)
             yield {**values, "fact": values[text]}
 
@@ -134,7 +136,7 @@ async def take_plans(
 ) -> int:
     """Write plans for the project of the current folder, their steps as far as they were."""
     project = (await services.use(Projects).current()).id
-    place = project, "cli:import"
+    place = project, Origin("cli:import", "cli")
     for goal, steps, states in plans:
         made = await services.use(Plans).create(goal, steps, *place)
         for index, (status, note) in enumerate(states, 1):

@@ -35,7 +35,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask first")
     parser.epilog = (
         "show without an id shows everything that is kept: memories, plans, what was noted of the "
-        "work, sessions, projects; delete --all removes all of it for good. export writes to FILE "
+        "work, sessions, projects, states of the work; delete --all removes all of it for "
+        "good. export writes to FILE "
         "or the screen; import takes Markdown, JSON or JSONL, all of it or nothing. undo takes "
         "back the last change of memories, one more each time."
     )
@@ -99,6 +100,7 @@ async def _show_everything(services: Services) -> int:
     from toolcrib.memory.projects import Projects
     from toolcrib.memory.session_records import SessionRecords
     from toolcrib.memory.times import day
+    from toolcrib.memory.work_state import WorkStates
     from toolcrib.state.store import Store
     from toolcrib.surfaces.cli.screen import visible
 
@@ -115,6 +117,10 @@ async def _show_everything(services: Services) -> int:
             for r in await services.use(SessionRecords).listed(limit=EVERYTHING)
         ],
         "Projects": [f"{p.id}: {p.name}: {p.path}" for p in await services.use(Projects).all()],
+        "States of the work": [
+            f"{scope}: {'; '.join(f'{name} {text}' for name, text in state.packed().items())}"
+            for scope, state in (await services.use(WorkStates).all()).items()
+        ],
     }
     for title, lines in kinds.items():
         print(f"{title}: {len(lines)}")
@@ -264,10 +270,11 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
         print(f"  left out, line or item {place}: {reason}")
     counts = {status: sum(s.status == status for s in saved) for status in ("known", "replaced")}
     fresh = len(saved) - sum(counts.values())
+    undo = " toolcrib memory undo takes it back." if fresh + counts["replaced"] else ""
     print(
         f"{visible(str(file))}: {counted(fresh, 'memory', 'memories')} taken over, "
         f"{counts['known']} known already, {counts['replaced']} in place of older ones; "
-        "the file stays as it is. toolcrib memory undo takes it back."
+        f"the file stays as it is.{undo}"
     )
 
 

@@ -9,8 +9,10 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, WRITE, Param, tool
 from toolcrib.memory.context_entries import ContextEntries
+from toolcrib.memory.memory_records import USER
 from toolcrib.memory.place import place_of
 from toolcrib.memory.session_records import SessionRecords
+from toolcrib.memory.work_state import WorkStates
 
 
 @tool(
@@ -33,7 +35,10 @@ async def clear_context(
         raise BadInput("Nothing was cleared.", hint="Send confirm=true.")
     place = await place_of(ctx)
     if what == "entries":
-        removed = await ctx.use(ContextEntries).clear(place.scopes)
+        # Those of the user hold in other projects too.
+        scopes = [scope for scope in place.scopes if scope != USER]
+        removed = await ctx.use(ContextEntries).clear(scopes)
     else:
         removed = await ctx.use(SessionRecords).clear(place.project.id)
+        await ctx.use(WorkStates).forget(place.scope("project"))  # it has their notes
     return Result(f"Deleted {removed} {what}.", {"deleted": removed})

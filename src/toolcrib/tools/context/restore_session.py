@@ -51,8 +51,8 @@ async def restore_session(
     dossier = await dossier_of(record, place, max_chars, ctx.services, index=with_index)
     if dossier.left_out:
         ctx.warn(
-            f"{dossier.left_out} things that may be outside text are left out; get_session and "
-            "list_context show them."
+            f"{dossier.left_out} things that may be outside text are left out; get_session, "
+            "get_plan and list_context show them."
         )
     return Result(
         dossier.text,

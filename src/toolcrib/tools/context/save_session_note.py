@@ -10,7 +10,11 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.memory.place import origin_of, place_of, refuse_secrets
 from toolcrib.memory.session_records import SessionRecords
-from toolcrib.text.cleaner import clean
+from toolcrib.memory.work_state import WorkStates
+from toolcrib.text.cleaner import clean, one_line
+
+MAX_STATE_NOTE = 300
+"""Characters of a note in the state, which is small."""
 
 
 @tool(
@@ -31,8 +35,12 @@ async def save_session_note(
         raise BadInput("The note is empty.", hint="Say what is to be known later.")
     refuse_secrets(text)
     place = await place_of(ctx)
-    record = await ctx.use(SessionRecords).save(
-        ctx.session.id, place.project.id, origin_of(ctx), note=text
-    )
+    origin = origin_of(ctx)
+    record = await ctx.use(SessionRecords).save(ctx.session.id, place.project.id, origin, note=text)
+    if not origin.outside:
+        # The state has no fence.
+        ctx.use(WorkStates).note(
+            place.scope("project"), {"notes": [one_line(text, MAX_STATE_NOTE)]}
+        )
     return Result(f"Noted in session {record.id} ({len(record.notes)} notes).",
                   {"id": record.id, "notes": len(record.notes)})  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.memory.place import origin_of, place_of, refuse_secrets
@@ -40,6 +41,8 @@ async def summarize_session(
     """
     given = {"task": task, "done": done, "pending": pending, "decisions": decisions, "next": next}
     parts = {name: clean(text).text for name, text in given.items()}
+    if not any(text.strip() for text in parts.values()):
+        raise BadInput("The summary is empty.", hint="Say in a sentence what this was about.")
     refuse_secrets(*parts.values())
     place = await place_of(ctx)
     record = await ctx.use(SessionRecords).save(

@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
-from toolcrib.memory.place import project_of
+from toolcrib.memory.place import origin_of, project_of
 from toolcrib.memory.plans import Plans
 
 
@@ -30,6 +30,6 @@ async def create_plan(
     stay open beside it. update_plan_step moves a step on.
     """
     project = await project_of(ctx)
-    plan = await ctx.use(Plans).create(goal, steps, project.id, ctx.session.id)
+    plan = await ctx.use(Plans).create(goal, steps, project.id, origin_of(ctx))
     now = time.time()
     return Result(plan.full(now), plan.to_json(now))

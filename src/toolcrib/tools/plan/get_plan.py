@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.memory.place import project_of
-from toolcrib.memory.plans import Plans
+from toolcrib.memory.plans import UNSAID, Plans
 from toolcrib.text.cleaner import one_line
 
 
@@ -34,12 +34,16 @@ async def get_plan(
     project, plans = await project_of(ctx), ctx.use(Plans)
     plan = await plans.get(id, project.id, ctx.session.id)
     now = time.time()
+    fence = plan.fence_for(ctx.session.id)
     if compact:
-        return Result(plan.compact(now), plan.to_json(now))
+        return Result(plan.compact(now), plan.to_json(now), source=fence, impersonal=bool(fence))
     others = await plans.others(plan.id, project.id) if id is None else []
     lines = [plan.full(now)]
     if others:
-        named = "; ".join(f"{p.id}: {one_line(p.goal, 60)} ({p.percent} %)" for p in others)
+        named = "; ".join(
+            f"{p.id}: {UNSAID if p.outside else one_line(p.goal, 60)} ({p.percent} %)"
+            for p in others
+        )
         lines.append(f"Other open plans: {named}")
     data = plan.to_json(now) | {"others": [p.id for p in others]}
-    return Result("\n".join(lines), data)
+    return Result("\n".join(lines), data, source=fence, impersonal=bool(fence))

@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, tool
-from toolcrib.memory.place import project_of
+from toolcrib.memory.place import origin_of, project_of
 from toolcrib.memory.plans import Plans, StepStatus
 
 
@@ -32,7 +32,8 @@ async def update_plan_step(
     The way is pending, in progress, done. Any step may become blocked, with a note; a blocked
     one becomes pending again. The plan of the step is then the one in work.
     """
-    place = (await project_of(ctx)).id, ctx.session.id
+    place = (await project_of(ctx)).id, origin_of(ctx)
     plan = await ctx.use(Plans).update_step(id, index, status, note, place)
     now = time.time()
-    return Result(plan.compact(now), plan.to_json(now))
+    fence = plan.fence_for(ctx.session.id)
+    return Result(plan.compact(now), plan.to_json(now), source=fence, impersonal=bool(fence))

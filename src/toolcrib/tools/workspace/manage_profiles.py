@@ -14,6 +14,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import Workspace
+from toolcrib.memory.place import origin_of
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.threads import in_thread
 
@@ -112,6 +113,10 @@ class Profiles:
         hint = f"There are: {names}." if names else "None is saved yet; action=save saves one."
         raise NotFound(f"There is no profile '{name}'.", hint=hint)
 
+    async def at(self, directory: str) -> Profile | None:
+        """The one of a folder that was saved last."""
+        return next((p for p in await self.all() if p.directory == directory), None)
+
     async def delete(self, name: str) -> None:
         """Forget one.
 
@@ -170,6 +175,10 @@ async def _saved(profiles: Profiles, name: str, notes: str, protect: list[str], 
         raise BadInput(f"'notes' has at most {MAX_NOTES:,} characters, not {len(notes):,}.")
     if len(protect) > MAX_PROTECT or any(not 0 < len(p.strip()) <= 200 for p in protect):
         raise BadInput(f"'protect' has at most {MAX_PROTECT} names of at most 200 characters.")
+    if notes and origin_of(ctx).outside:
+        # They are shown without a fence in later conversations.
+        ctx.warn("'notes' were left out: this conversation has read text from outside.")
+        notes = ""
     here = ctx.use(Workspace).start(ctx.session.directory)
     profile = Profile(name, here.absolute, notes, tuple(protect))
     await profiles.save(profile)
@@ -182,10 +191,15 @@ async def _switched(profile: Profile, ctx: Ctx) -> Result:
     place = workspace.resolve(profile.directory)
     # Opened first: a folder that is gone or no longer allowed changes nothing.
     await in_thread(lambda _: place.open().close(), ctx.deadline)
-    _protect(profile.protect, ctx)
     ctx.session.directory, ctx.session.changed = place.absolute, True
-    notes = f"\nNotes: {profile.notes}" if profile.notes else ""
+    notes = put_in_force(profile, ctx)
     return Result(f"Now in {place.absolute}{notes}", _as_json(profile))
+
+
+def put_in_force(profile: Profile, ctx: Ctx) -> str:
+    """Protect the names of a profile from now on; its notes as lines to show."""
+    _protect(profile.protect, ctx)
+    return f"\nNotes: {profile.notes}" if profile.notes else ""
 
 
 def _protect(names: Sequence[str], ctx: Ctx) -> None:

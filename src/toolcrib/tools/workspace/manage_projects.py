@@ -10,9 +10,11 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.memory.place import origin_of
 from toolcrib.memory.projects import ProjectInfo, Projects
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
+from toolcrib.tools.workspace.manage_profiles import Profiles, put_in_force
 
 Action = Literal[
     "list", "register", "update", "unregister", "info", "search", "switch", "clear_all"
@@ -48,9 +50,7 @@ async def manage_projects(
     Memories, plans and sessions belong to the project around the current directory. A name that
     is forgotten takes nothing of that with it. update with another folder moves a project.
     """
-    projects, name, about = ctx.use(Projects), one_line(name).strip(), one_line(about).strip()
-    if len(name) > MAX_NAME or len(about) > MAX_ABOUT:
-        raise BadInput(f"A name has up to {MAX_NAME} characters, 'about' up to {MAX_ABOUT}.")
+    projects, (name, about) = ctx.use(Projects), _checked(name, about, ctx)
     if action in ("list", "search"):
         known = await projects.all(name if action == "search" else "")
         return _listed([p for p in known if p.registered], "found" if name else "registered")
@@ -67,6 +67,9 @@ async def manage_projects(
                       {"cleared": len(known)})  # fmt: skip
     project = await _meant(projects, name, path, ctx)
     if action == "unregister":
+        if not project.registered:
+            raise NotFound(f"{project.path or project.name} is not registered.",
+                           hint="action=list shows those that are.")  # fmt: skip
         await projects.unregister([project.id])
         return Result(f"Forgot the name {project.name}; what was kept for it stays.",
                       {"unregistered": project.name})  # fmt: skip
@@ -80,7 +83,7 @@ async def manage_projects(
 
 
 async def go_to(project: ProjectInfo, ctx: Ctx) -> Result:
-    """Make the folder of a project the current one.
+    """Make the folder of a project the current one, with the profile that was saved there last.
 
     Raises:
         NotFound: it is gone; what was kept for it is still there.
@@ -96,7 +99,20 @@ async def go_to(project: ProjectInfo, ctx: Ctx) -> Result:
         ) from error
     ctx.session.directory, ctx.session.changed = place.absolute, True
     about = f"\n{project.about}" if project.about else ""
+    profile = await ctx.use(Profiles).at(place.absolute)
+    about += put_in_force(profile, ctx) if profile else ""
     return Result(f"Now in {project.name}: {place.absolute}{about}", _json(project))
+
+
+def _checked(name: str, about: str, ctx: Ctx) -> tuple[str, str]:
+    """Both in one line; what may be outside text is not kept, as no later list would fence it."""
+    name, about = one_line(name).strip(), one_line(about).strip()
+    if len(name) > MAX_NAME or len(about) > MAX_ABOUT:
+        raise BadInput(f"A name has up to {MAX_NAME} characters, 'about' up to {MAX_ABOUT}.")
+    if about and origin_of(ctx).outside:
+        ctx.warn("'about' was left out: this conversation has read text from outside.")
+        about = ""
+    return name, about
 
 
 async def _meant(projects: Projects, name: str, path: SafePath | None, ctx: Ctx) -> ProjectInfo:
