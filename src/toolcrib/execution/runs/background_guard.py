@@ -21,13 +21,15 @@ import anyio
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.execution.runs.snapshots import quarantine
+from toolcrib.execution.runs.verdict import LINK
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import trouble
+from toolcrib.files.repositories import lies_in_repository, trouble
+from toolcrib.files.trees import parent_of
 from toolcrib.system.processes import Processes
 
 DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
@@ -45,8 +47,8 @@ OWN_PLACES = frozenset({"worktrees", "modules"})
 OBEYED = ("commondir", "config.worktree", "config")
 """What git obeys in a repository, and a run may have added to one that was there."""
 
-Known = Callable[[SafePath], bool]
-"""Whether something was there before the run."""
+Known = Callable[[SafePath], str]
+"""The kind of what was there before the run; "" for nothing."""
 
 
 class BackgroundGuard:
@@ -149,7 +151,9 @@ class BackgroundGuard:
         if place is None or not place.parts:
             return False
         names = {place.parts[-1], *place.parts[-2:-1]}
-        return bool(names & GIT_NAMES) or bool(place.gate.pattern(place, "write"))
+        if names & GIT_NAMES or place.gate.pattern(place, "write"):
+            return True
+        return os.path.islink(path) and lies_in_repository(place)  # noqa: PTH114
 
     def _with_contents(self, paths: Iterable[str]) -> list[str]:
         """The paths, and what new folders hold already: what came before the watch is not told."""
@@ -216,14 +220,21 @@ class BackgroundGuard:
 
 
 def quarantine_repositories(workspace: Workspace, paths: Iterable[str], known: Known) -> list[str]:
-    """Rename what makes git obey what a run has made; a line for each. Blocking."""
+    """Rename what makes git obey what a run has made; a line for each. Blocking.
+
+    Links in a repository are removed: git writes the message of a commit through them, and a run
+    may have prepared that message.
+    """
     places: dict[SafePath, None] = {}
+    links: list[str] = []
     for path in paths:
         place = _place(workspace, path)
+        if place is not None and _is_new_link(place, known) and _unlinked(place):
+            links.append(printable(place.display))
         for depth, name in enumerate(place.parts if place is not None else ()):
             if place is not None and name in GIT_NAMES:
                 places[place.ancestor(depth + (name == ".git"))] = None
-    notes = []
+    notes = [f"{some_of(links, 5)} removed: {LINK}"] if links else []
     for place in places:
         with suppress(ToolError, OSError):
             found = _misleading(workspace, place, known)
@@ -307,6 +318,23 @@ def _names(place: SafePath) -> list[str]:
     with suppress(NotFound):
         return [entry.name for entry in place.list()]
     return []
+
+
+def _is_new_link(place: SafePath, known: Known) -> bool:
+    """Whether a run made a link in a repository."""
+    is_link = os.path.islink(place.absolute)  # noqa: PTH114
+    return is_link and known(place) != "link" and lies_in_repository(place)
+
+
+def _unlinked(place: SafePath) -> bool:
+    with (
+        suppress(ToolError, OSError),
+        SafePath(place.root, (), place.gate, 0).open() as top,
+        parent_of(top.fd, "/".join(place.parts)) as (folder, name),
+    ):
+        os.unlink(name, dir_fd=folder)
+        return True
+    return False
 
 
 def _renamed(place: SafePath) -> bool:

@@ -424,10 +424,11 @@ class DirectRun:
         for real, snapshot in self._before.items():
             yield from (f"{real}/{relative}" for relative in snapshot.entries)
 
-    def knew(self, path: SafePath) -> bool:
-        """Whether something was there before the run."""
+    def knew(self, path: SafePath) -> str:
+        """The kind of what was there before the run; "" for nothing."""
         snapshot = self._before.get(path.root.real)
-        return snapshot is not None and "/".join(path.parts) in snapshot.entries
+        entry = snapshot.entries.get("/".join(path.parts)) if snapshot is not None else None
+        return "" if entry is None else entry.image.kind
 
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Compare, log what was changed, and take it back where that was asked for."""
