@@ -277,6 +277,22 @@ async def test_git_writes_through_no_link_of_a_job(
     assert outside.read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("made", ["echo ../x > .git/commondir", "ln -s config .git/MERGE_MSG"])
+async def test_a_program_that_makes_the_same_again_and_again_is_ended(
+    bench: RunBench, root: Path, made: str
+) -> None:
+    """Else git would find it nearly always, though it is put aside each time."""
+    make(root)
+    running = await bench.start(f"echo made; while :; do {made}; sleep 0.01; done 2> /dev/null")
+    await lines_of(running, "made")
+    async with asyncio.timeout(20):
+        await running.confined.wait()
+    notes = (await running.finish()).notes
+    assert any("again and again" in note for note in notes), notes
+    assert not (root / ".git/commondir").exists()
+    assert not (root / ".git/MERGE_MSG").is_symlink()
+
+
 async def test_a_repository_of_any_name_that_was_there_is_masked(
     bench: RunBench, root: Path
 ) -> None:

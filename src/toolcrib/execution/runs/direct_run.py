@@ -18,7 +18,7 @@ from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
-from toolcrib.execution.runs.background_guard import quarantine_repositories
+from toolcrib.execution.runs.background_guard import notes_on, quarantine_repositories
 from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.snapshots import (
@@ -446,7 +446,7 @@ class DirectRun:
                 quarantine_repositories, self.direct.workspace, comparison.paths, self.knew
             )
             if quarantined:
-                self._notes += quarantined
+                self._notes += notes_on(quarantined)
                 comparison = await asyncio.to_thread(self._compare, ctx)
         others, git_paths = await self._changes_of_others()
         deltas = [
