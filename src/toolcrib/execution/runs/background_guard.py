@@ -21,7 +21,7 @@ from typing import Literal
 import anyio
 
 from toolcrib.core.errors import NotFound, ToolError
-from toolcrib.execution.runs.snapshots import quarantine
+from toolcrib.execution.runs.snapshots import quarantine, remove_link
 from toolcrib.execution.runs.verdict import LINK
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
@@ -31,7 +31,6 @@ from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import lies_in_repository, trouble
-from toolcrib.files.trees import parent_of
 from toolcrib.system.processes import Processes
 
 DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
@@ -352,13 +351,8 @@ def _is_new_link(place: SafePath, known: Known) -> bool:
 
 
 def _unlinked(place: SafePath) -> bool:
-    with (
-        suppress(ToolError, OSError),
-        SafePath(place.root, (), place.gate, 0).open() as top,
-        parent_of(top.fd, "/".join(place.parts)) as (folder, name),
-    ):
-        os.unlink(name, dir_fd=folder)
-        return True
+    with suppress(ToolError), SafePath(place.root, (), place.gate, 0).open() as top:
+        return remove_link(top.fd, "/".join(place.parts))
     return False
 
 
