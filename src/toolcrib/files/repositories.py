@@ -8,6 +8,7 @@ than git does: what is not understood here is not harmless.
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -223,6 +224,14 @@ class RunRepositories:
     def _inside(self, path: str) -> bool:
         tops = {top for root in self.roots for top in (root.real, root.name)}
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
+
+
+def lies_in_repository(path: SafePath) -> bool:
+    """Whether a path lies in the folder of a repository that is there, whatever it is called."""
+    if GIT in map(fold, path.parts[:-1]):
+        return True
+    above = [path.ancestor(depth).absolute for depth in range(len(path.parts))]
+    return any(all(os.path.lexists(f"{top}/{name}") for name in PARTS) for top in above)
 
 
 def without_hooks(paths: Collection[str]) -> list[str]:

@@ -249,6 +249,50 @@ async def test_a_repository_that_would_run_something_is_put_aside(
     assert not list(root.rglob("owned"))
 
 
+WRITTEN_THROUGH = "rm -f COMMIT_EDITMSG; ln -s {} COMMIT_EDITMSG; printf '{}' > MERGE_MSG"
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("top", [".git", "store"])
+async def test_git_writes_through_no_link_of_a_job(
+    bench: RunBench, root: Path, tmp_path: Path, top: str, ends: bool
+) -> None:
+    """Git writes the message of a commit, which a run may have prepared, to where a link leads."""
+    outside = tmp_path / "outside"
+    outside.write_text("mine\n")
+    place = root / top
+    subprocess.run(["git", "init", "-q", "--bare", str(place)], check=True)
+    (place / "kept").symlink_to("config")  # the user's own
+    script = WRITTEN_THROUGH.format(outside, "evil") + "; rm -rf logs; ln -s hooks logs"
+    rest = "true" if ends else "sleep 60"
+    running = await bench.start(f"(cd {top}; {script}); echo made; {rest}")
+    await lines_of(running, "made")
+    if not ends:
+        async with asyncio.timeout(20):
+            while (place / "logs").is_symlink() or (place / "COMMIT_EDITMSG").is_symlink():
+                await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert sorted(path.name for path in place.iterdir() if path.is_symlink()) == ["kept"]
+    assert any("logs removed: a link in a repository" in note for note in notes), notes
+    assert outside.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("made", ["echo ../x > .git/commondir", "ln -s config .git/MERGE_MSG"])
+async def test_a_program_that_makes_the_same_again_and_again_is_ended(
+    bench: RunBench, root: Path, made: str
+) -> None:
+    """Else git would find it nearly always, though it is put aside each time."""
+    make(root)
+    running = await bench.start(f"echo made; while :; do {made}; sleep 0.01; done 2> /dev/null")
+    await lines_of(running, "made")
+    async with asyncio.timeout(20):
+        await running.confined.wait()
+    notes = (await running.finish()).notes
+    assert any("again and again" in note for note in notes), notes
+    assert not (root / ".git/commondir").exists()
+    assert not (root / ".git/MERGE_MSG").is_symlink()
+
+
 async def test_a_repository_of_any_name_that_was_there_is_masked(
     bench: RunBench, root: Path
 ) -> None:

@@ -276,6 +276,33 @@ async def test_what_leads_elsewhere_is_not_made(bench: RunBench, root: Path) -> 
     assert other.state == "held", "git takes a folder of any name for a repository"
 
 
+MESSAGE = "[core]\\n\\tfsmonitor = touch owned; false\\n#"
+
+
+@pytest.mark.parametrize("target", ["config", "hooks/pre-commit", "../AGENTS.md"])
+async def test_git_writes_through_no_link_of_a_run(each: RunBench, root: Path, target: str) -> None:
+    """Git writes the message of a commit, which a run may have prepared, to where a link leads."""
+    git(root, "init", "-q")
+    (root / "a").write_text("a\n")
+    (root / "AGENTS.md").write_text("mine\n")
+    hook = root / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+    git(root, "add", "-A")
+    place = (root / ".git" / target).resolve()
+    before = place.read_bytes()
+    outcome = await each.changed(
+        f"ln -s {target} .git/COMMIT_EDITMSG; printf '{MESSAGE}' > .git/MERGE_MSG"
+    )
+    assert any("a link in a repository" in note for note in outcome.notes), outcome.notes
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example", "-c", "core.editor=true"]
+    git(root, *who, "commit", "-q")
+    git(root, "status")
+    assert place.read_bytes() == before
+    assert not (root / "owned").exists()
+
+
 async def test_what_the_user_set_stays(bench: RunBench, root: Path) -> None:
     git(root, "init", "-q")
     git(root, "config", "alias.st", "status")

@@ -22,11 +22,13 @@ ACTED_ON = [
     "lib/site-packages/x.pth", "sitecustomize.py", ".cargo/config.toml", ".mvn/extensions.xml",
     "bunfig.toml", "eslint.config.js", ".rubocop.yml", "build.rs", ".gitlab-ci.yml", "a.desktop",
     ".replit", ".dir-locals.el", ".venv/lib/python3.11/site-packages/x.py",
-    "node_modules/x/index.js", ".jj/repo/config.toml",
+    "node_modules/x/index.js", ".jj/repo/config.toml", "AGENTS.override.md", "tools/bazel",
+    ".openhands/setup.sh", ".pi/settings.json",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
     "model.pth", "node_modules/.cache/x", "build/compile_commands.json", "docs/agents/list.md",
+    "docs/agents_of_change.md", "tools/bazel.md",
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -55,15 +56,17 @@ async def test_files_that_go_with_the_run_are_named(box: Toolbox, folder: Path) 
         "    (there / name).write_text('x')\n"
         "(there / 'folder').mkdir()\n"
         "os.symlink('/etc/passwd', home / 'link')\n"
+        "open(os.fsencode(home) + b'/r\\xff', 'w').close()\n"
         "open('inside.txt', 'w').write('x')\n"
     )
     result = await fine(box, "run_python", code=code)
     assert "inside.txt created" in result.text
-    names = ["~/b\x1bd", "~/out/", "~/report.md"]
-    assert result.data["lost"][:3] == names
-    assert [name.rpartition("/")[2] for name in result.data["lost"][3:]] == ["table.csv"]
+    names = ["~/b\\x1bd", "~/out/", "~/report.md", "~/r\\udcff"]
+    assert result.data["lost"][:4] == names
+    assert [name.rpartition("/")[2] for name in result.data["lost"][4:]] == ["table.csv"]
+    assert json.dumps(result.data, ensure_ascii=False).encode()
     line = "[gone with the run, as only files of the workspace last: "
-    assert f"{line}~/b\\x1bd, ~/out/, ~/report.md and 1 more]" in result.text
+    assert f"{line}~/b\\x1bd, ~/out/, ~/report.md and 2 more]" in result.text
     quiet = await fine(box, "run_python", code="open('inside.txt', 'w').write('y')")
     assert quiet.data["lost"] == []
     assert "gone with the run" not in quiet.text

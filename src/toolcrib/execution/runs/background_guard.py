@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -20,14 +21,16 @@ from typing import Literal
 import anyio
 
 from toolcrib.core.errors import NotFound, ToolError
-from toolcrib.execution.runs.snapshots import quarantine
+from toolcrib.execution.runs.snapshots import quarantine, remove_link
+from toolcrib.execution.runs.verdict import LINK
+from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import trouble
+from toolcrib.files.repositories import lies_in_repository, trouble
 from toolcrib.system.processes import Processes
 
 DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
@@ -37,6 +40,8 @@ GIT_NAMES = frozenset(
 )
 MAX_LAST_LOOK_SECONDS = 10.0
 MAX_SETTINGS_BYTES = 65_536
+MAX_REFUSALS = 5
+"""How often a program may make the same that git would obey, until it is ended."""
 MAX_NEW_FOLDERS = 2_000
 """Folders in a new one, or in all at the start, that are looked into; all are at the end."""
 LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
@@ -45,8 +50,8 @@ OWN_PLACES = frozenset({"worktrees", "modules"})
 OBEYED = ("commondir", "config.worktree", "config")
 """What git obeys in a repository, and a run may have added to one that was there."""
 
-Known = Callable[[SafePath], bool]
-"""Whether something was there before the run."""
+Known = Callable[[SafePath], str]
+"""The kind of what was there before the run; "" for nothing."""
 
 
 class BackgroundGuard:
@@ -55,7 +60,7 @@ class BackgroundGuard:
     Args:
         workspace: what is watched.
         processes: looks after what covers.
-        namespace: gives a hold on the run's first process; -1 for none, and nothing is covered.
+        confined: gives the run's program; without a namespace of its own nothing is covered.
         known: tells what was there before.
 
     Attributes:
@@ -66,15 +71,16 @@ class BackgroundGuard:
         self,
         workspace: Workspace,
         processes: Processes,
-        namespace: Callable[[], int],
+        confined: Callable[[], Confined],
         known: Known,
     ) -> None:
         self.notes: list[str] = []
         self._workspace = workspace
         self._processes = processes
-        self._namespace = namespace
+        self._confined = confined
         self._known = known
         self._covered: dict[str, tuple[int, int]] = {}
+        self._refusals: Counter[str] = Counter()
         self._stop = anyio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -137,19 +143,31 @@ class BackgroundGuard:
         """Put aside and cover what is new; a fault with some is not the end of the watch."""
         try:
             paths = await asyncio.to_thread(self._with_contents, changed)
-            self.notes += await asyncio.to_thread(
+            refused = await asyncio.to_thread(
                 quarantine_repositories, self._workspace, paths, self._known
             )
+            self.notes += notes_on(refused)
+            self._end_of_patience(refused)
             await self._cover(paths)
         except (ToolError, OSError) as error:
             self.notes.append(f"not all new protected names were covered: {error}")
+
+    def _end_of_patience(self, refused: Iterable[str]) -> None:
+        """End a program that makes the same again and again: git would find it nearly always."""
+        self._refusals.update(list(refused))
+        name, count = max(self._refusals.items(), key=lambda each: each[1], default=("", 0))
+        if count > MAX_REFUSALS:
+            self.notes.append(f"the program was ended: it made {name} again and again")
+            self._confined().stop("")
 
     def _concerns(self, path: str) -> bool:
         place = _place(self._workspace, path)
         if place is None or not place.parts:
             return False
         names = {place.parts[-1], *place.parts[-2:-1]}
-        return bool(names & GIT_NAMES) or bool(place.gate.pattern(place, "write"))
+        if names & GIT_NAMES or place.gate.pattern(place, "write"):
+            return True
+        return os.path.islink(path) and lies_in_repository(place)  # noqa: PTH114
 
     def _with_contents(self, paths: Iterable[str]) -> list[str]:
         """The paths, and what new folders hold already: what came before the watch is not told."""
@@ -167,11 +185,12 @@ class BackgroundGuard:
 
     async def _cover(self, paths: Iterable[str]) -> None:
         covers = await asyncio.to_thread(lambda: list(self._covers(paths)))
-        if self._namespace() < 0 or not covers:
+        namespace = self._confined().namespace
+        if namespace < 0 or not covers:
             return
         left = [path for _, path in covers]
         with suppress(OSError):
-            helper = await NamespaceHelper.open(self._processes, self._namespace(), "mnt")
+            helper = await NamespaceHelper.open(self._processes, namespace, "mnt")
             try:
                 for kind, path in covers:
                     with suppress(OSError):
@@ -179,7 +198,7 @@ class BackgroundGuard:
                         left.remove(path)
             finally:
                 await helper.close()
-        if left and not has_ended(self._namespace()):
+        if left and not has_ended(self._confined().namespace):
             names = some_of(list(map(printable, left)))
             self.notes.append(f"could not be covered again: {names}")
 
@@ -215,21 +234,37 @@ class BackgroundGuard:
         return False
 
 
-def quarantine_repositories(workspace: Workspace, paths: Iterable[str], known: Known) -> list[str]:
-    """Rename what makes git obey what a run has made; a line for each. Blocking."""
+def notes_on(refused: Mapping[str, str]) -> list[str]:
+    """A line for each kind of what `quarantine_repositories` found."""
+    names: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        names.setdefault(why, []).append(name)
+    return [f"{some_of(each, 5)} {why}" for why, each in names.items()]
+
+
+def quarantine_repositories(
+    workspace: Workspace, paths: Iterable[str], known: Known
+) -> dict[str, str]:
+    """Rename what makes git obey what a run has made; what was done, by name. Blocking.
+
+    Links in a repository are removed: git writes the message of a commit through them, and a run
+    may have prepared that message.
+    """
     places: dict[SafePath, None] = {}
+    refused: dict[str, str] = {}
     for path in paths:
         place = _place(workspace, path)
+        if place is not None and _is_new_link(place, known) and _unlinked(place):
+            refused[printable(place.display)] = f"removed: {LINK}"
         for depth, name in enumerate(place.parts if place is not None else ()):
             if place is not None and name in GIT_NAMES:
                 places[place.ancestor(depth + (name == ".git"))] = None
-    notes = []
     for place in places:
         with suppress(ToolError, OSError):
             found = _misleading(workspace, place, known)
             if found is not None and _renamed(found[0]):
-                notes.append(f"{printable(found[0].display)} was put aside: {found[1]}")
-    return notes
+                refused[printable(found[0].display)] = f"was put aside: {found[1]}"
+    return refused
 
 
 def _misleading(workspace: Workspace, place: SafePath, known: Known) -> tuple[SafePath, str] | None:
@@ -307,6 +342,18 @@ def _names(place: SafePath) -> list[str]:
     with suppress(NotFound):
         return [entry.name for entry in place.list()]
     return []
+
+
+def _is_new_link(place: SafePath, known: Known) -> bool:
+    """Whether a run made a link in a repository."""
+    is_link = os.path.islink(place.absolute)  # noqa: PTH114
+    return is_link and known(place) != "link" and lies_in_repository(place)
+
+
+def _unlinked(place: SafePath) -> bool:
+    with suppress(ToolError), SafePath(place.root, (), place.gate, 0).open() as top:
+        return remove_link(top.fd, "/".join(place.parts))
+    return False
 
 
 def _renamed(place: SafePath) -> bool:

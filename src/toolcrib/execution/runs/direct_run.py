@@ -18,7 +18,7 @@ from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
-from toolcrib.execution.runs.background_guard import quarantine_repositories
+from toolcrib.execution.runs.background_guard import notes_on, quarantine_repositories
 from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.snapshots import (
@@ -424,10 +424,11 @@ class DirectRun:
         for real, snapshot in self._before.items():
             yield from (f"{real}/{relative}" for relative in snapshot.entries)
 
-    def knew(self, path: SafePath) -> bool:
-        """Whether something was there before the run."""
+    def knew(self, path: SafePath) -> str:
+        """The kind of what was there before the run; "" for nothing."""
         snapshot = self._before.get(path.root.real)
-        return snapshot is not None and "/".join(path.parts) in snapshot.entries
+        entry = snapshot.entries.get("/".join(path.parts)) if snapshot is not None else None
+        return "" if entry is None else entry.image.kind
 
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Compare, log what was changed, and take it back where that was asked for."""
@@ -445,7 +446,7 @@ class DirectRun:
                 quarantine_repositories, self.direct.workspace, comparison.paths, self.knew
             )
             if quarantined:
-                self._notes += quarantined
+                self._notes += notes_on(quarantined)
                 comparison = await asyncio.to_thread(self._compare, ctx)
         others, git_paths = await self._changes_of_others()
         deltas = [

@@ -179,10 +179,9 @@ class OverlayRun:
             for place, inner, files in os.walk(root.real):
                 yield from (f"{place}/{name}" for name in (*inner, *files))
 
-    def knew(self, path: SafePath) -> bool:
-        """Whether something is none of the run's, as all in the roots themselves is."""
-        del path
-        return True
+    def knew(self, path: SafePath) -> str:
+        """The kind of what was there: all in the roots themselves is none of the run's."""
+        return "link" if os.path.islink(path.absolute) else "file"  # noqa: PTH114
 
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Read what was changed, and make it, keep it pending or drop it.

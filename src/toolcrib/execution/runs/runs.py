@@ -314,7 +314,7 @@ class Runs:
                 guard = BackgroundGuard(
                     self._workspace,
                     self._services.use(Processes),
-                    lambda: confined.namespace,
+                    lambda: confined,
                     strategy.knew,
                 )
                 await guard.remember(strategy.known_paths())

@@ -117,6 +117,14 @@ def remove_mask_points(top: int, relatives: Sequence[str]) -> None:
             os.rmdir(name, dir_fd=folder)
 
 
+def remove_link(top: int, relative: str) -> bool:
+    """Remove a link; whether that worked."""
+    with suppress(OSError), parent_of(top, relative) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+        return True
+    return False
+
+
 SUFFIX = ".refused"
 MAX_SUFFIX = 100
 

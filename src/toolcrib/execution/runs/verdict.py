@@ -17,7 +17,7 @@ from toolcrib.files.content.display import printable, size_of, some_of
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories import RunRepositories
+from toolcrib.files.repositories import RunRepositories, lies_in_repository
 from toolcrib.files.trees import EntryState
 
 RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
@@ -76,6 +76,7 @@ def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
+LINK = "a link in a repository, through which git would write"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -181,8 +182,11 @@ class ChangeJudge:
             place, rule = must_stay(delta, self._own) or (place, "")
         if rule:
             return Objection(place, f"protected ({rule})", rule)
-        if after and after.kind == "link" and leads_out(delta.path, after.target, self._roots):
-            return Objection(delta.path, "a link that leads out of the workspace")
+        if after and after.kind == "link":
+            if leads_out(delta.path, after.target, self._roots):
+                return Objection(delta.path, "a link that leads out of the workspace")
+            if lies_in_repository(delta.path):
+                return Objection(delta.path, LINK)
         return None
 
     def _protecting(self, path: SafePath) -> tuple[SafePath, str]:

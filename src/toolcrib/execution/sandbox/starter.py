@@ -261,7 +261,8 @@ class Starter:
     async def _finish(self, prepared: PreparedRun, confined: Confined) -> None:
         if prepared.network is not None:
             prepared.network.close()
-        confined.lost += await asyncio.to_thread(prepared.temporary.close)
+        lost = await asyncio.to_thread(prepared.temporary.close)
+        confined.lost += lost  # read after the wait: two may end it at once
         await asyncio.to_thread(prepared.clean)  # it may hold very much
 
 

@@ -207,7 +207,7 @@ def _facts(ran: RunResult) -> dict[str, Any]:
         "stopped": ran.stopped,
         "sandbox": {"level": ran.level, "network": list(ran.network.hosts)},
         "changes": ran.outcome.to_json(),
-        "lost": list(ran.lost),
+        "lost": list(map(printable, ran.lost)),
     }
 
 
