@@ -18,8 +18,16 @@ from toolcrib.browser.launcher import (
     user_agent,
 )
 from toolcrib.browser.logins import Login, Logins, State, changed, state_of
+from toolcrib.browser.masks import SecretMasks
 from toolcrib.browser.program import variables
-from toolcrib.browser.tabs import Tab, answering_within, ended, gone, says_closed
+from toolcrib.browser.tabs import (
+    Tab,
+    answering_within,
+    ended,
+    fence_quote,
+    gone,
+    says_closed,
+)
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
 from toolcrib.core.errors import Busy, Conflict, MissingExtra, NoResults, ToolError, Unavailable
@@ -42,6 +50,7 @@ TEND_SECONDS = 3.0
 MAX_TABS = 20
 """Tabs of one conversation; a page that opens more has them closed."""
 MAX_CONVERSATIONS = 10
+MAX_JUDGED = 100
 MAX_SOCKET_FOLDER = 60
 """Characters of the folder that the browser's own socket has room for its name in."""
 MAX_ENDED = 100
@@ -68,6 +77,7 @@ class BrowserSession:
         done: the steps that the call did which is at work; None where it does none.
         is_over: whether all of it was closed, so that nothing is to be opened in it.
         tab_came: that a tab was opened, since it was last cleared.
+        masked: a text without the secrets that were typed into its pages.
     """
 
     def __init__(self, browsers: Browsers, session: str) -> None:
@@ -80,6 +90,8 @@ class BrowserSession:
         self.done: list[str] | None = None
         self.is_over = False
         self.tab_came = asyncio.Event()
+        self.masked = SecretMasks()
+        self._judged: dict[str, str] = {}
         self._contexts: dict[Side, BrowserContext] = {}
         self._logins: list[Login] = []
         self._leases: dict[Side, Lease] = {}
@@ -99,6 +111,19 @@ class BrowserSession:
                 hint="browser_open url=… opens one.",
             )
         return self.current
+
+    def judge(self, call_id: str, site: str) -> None:
+        """Remember of which site it was decided that a call may act there."""
+        while len(self._judged) >= MAX_JUDGED:  # calls that were refused never take theirs
+            self._judged.pop(next(iter(self._judged)))
+        self._judged[call_id] = site
+
+    def take_judged(self, call_id: str) -> str:
+        """The site on which a call may act, once; "" for none.
+
+        While somebody was asked, the page may have gone to another one.
+        """
+        return self._judged.pop(call_id, "")
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
@@ -120,6 +145,8 @@ class BrowserSession:
                     raise ended(why, self.done) from None
                 if failure := gone(error):
                     raise failure from None
+                if isinstance(error, ToolError):
+                    fence_quote(error)
                 raise
 
     async def open(self, side: Side) -> Tab:
@@ -227,7 +254,7 @@ class BrowserSession:
         self._browsers.spawn(page.close())
 
     def _added(self, page: Page) -> Tab:
-        tab = Tab(page)
+        tab = Tab(page, masked=self.masked)
         tab.watch()
         self.tabs.append(tab)
         self.tab_came.set()

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolcrib.browser.downloads import FileDownload
-from toolcrib.browser.snapshots import FIELDS, MASK, Node, PageSnapshot, parse
+from toolcrib.browser.masks import SecretMasks
+from toolcrib.browser.snapshots import FIELDS, Node, PageSnapshot, parse
 from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.fence import fence
 
 if TYPE_CHECKING:
     from playwright.async_api import (
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 
 LOGGED = 200
 """Lines of a log that are kept, the last ones."""
+MAX_LOGGED = 500
+MAX_MASKED = 10_000
+"""Characters of a line that are looked through for secrets; no more is kept of any."""
+QUOTE = "quote"
+"""The detail of an error in which words of a page stand until they are fenced."""
 MAX_DIALOGS = 20
 """Dialogs of one call that are written down; more are closed without a word."""
 MAX_DOWNLOADS = 20
@@ -104,7 +111,7 @@ class Tab:
         notes: what happened since they were last taken: dialogs, downloads, file choosers.
         seen: the elements of all its snapshots, by reference.
         head: how a result named it last.
-        hidden: texts that are never shown: secrets that were typed into it.
+        masked: a text without the secrets that were typed in this conversation.
         sites: where it has been.
     """
 
@@ -113,7 +120,7 @@ class Tab:
     network: deque[str] = field(default_factory=lambda: deque(maxlen=LOGGED))
     downloads: list[FileDownload] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    hidden: set[str] = field(default_factory=set)
+    masked: SecretMasks = field(default_factory=SecretMasks)
     sites: set[str] = field(default_factory=set)
     latest: PageSnapshot | None = None
     seen: dict[str, Node] = field(default_factory=dict)
@@ -131,7 +138,7 @@ class Tab:
         """Listen to the page from now on."""
         page = self.page
         page.on("console", self._logged)
-        page.on("pageerror", lambda error: self.console.append(f"error: {error.message[:500]}"))
+        page.on("pageerror", lambda error: self._write_down(f"error: {error.message}"))
         page.on("request", self._requested)
         page.on("requestfinished", self._over)
         page.on("requestfailed", self._failed)
@@ -161,12 +168,6 @@ class Tab:
         """What there is to say, once."""
         notes, self.notes = self.notes, []
         return [self.masked(note) for note in notes]
-
-    def masked(self, text: str) -> str:
-        """A text without the secrets that were typed into this tab."""
-        for secret in sorted(self.hidden, key=len, reverse=True):
-            text = text.replace(secret, MASK)
-        return text
 
     async def answers(self) -> bool:
         """Whether it can be used: it is there, did not crash, and its scripts let it speak."""
@@ -348,7 +349,11 @@ class Tab:
             self.dialog_answer = None
 
     def _logged(self, message: ConsoleMessage) -> None:
-        self.console.append(self.masked(f"{message.type}: {message.text[:500]}"))
+        self._write_down(f"{message.type}: {message.text}")
+
+    def _write_down(self, line: str) -> None:
+        # Masked before it is cut: half a secret is not known again.
+        self.console.append(self.masked(line[:MAX_MASKED])[:MAX_LOGGED])
 
     def _requested(self, request: Request) -> None:
         self.pending.add(request)
@@ -365,13 +370,14 @@ class Tab:
 
     def _failed(self, request: Request) -> None:
         self._over(request)
-        line = f"{request.method} {request.url[:300]} failed: {request.failure or 'aborted'}"
-        self.network.append(self.masked(line))
+        url = self.masked(request.url[:MAX_MASKED])[:300]
+        self.network.append(f"{request.method} {url} failed: {request.failure or 'aborted'}")
 
     def _responded(self, response: Response) -> None:
         request = response.request
-        line = f"{request.method} {response.url[:300]} {response.status} {request.resource_type}"
-        self.network.append(self.masked(line))
+        url = self.masked(response.url[:MAX_MASKED])[:300]
+        line = f"{request.method} {url} {response.status} {request.resource_type}"
+        self.network.append(line)
         if _is_of_tab(request):
             self.status = response.status
 
@@ -400,14 +406,15 @@ class Tab:
         if self.dialogs > MAX_DIALOGS:
             return
         did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
-        text = f"Dialog ({dialog.type}) {did}: {one_line(dialog.message)[:300]}"
+        text = f"Dialog ({dialog.type}) {did}: {self.masked(one_line(dialog.message))[:300]}"
         if answer is None and did == "dismissed":
             text += " [to accept it: a step dialog before the one that opens it]"
         self.note(text)
 
     def _downloaded(self, download: Download) -> None:
-        name = one_line(download.suggested_filename)[:150] or "download"
-        self.downloads.append(FileDownload(name, download.url[:500], download))
+        name = self.masked(one_line(download.suggested_filename))[:150] or "download"
+        url = self.masked(download.url[:MAX_MASKED])[:500]
+        self.downloads.append(FileDownload(name, url, download))
         while len(self.downloads) > MAX_DOWNLOADS:
             self.downloads.pop(0)
         self.note(f"Download: {name}. Save it with browser_logs kind=downloads save_as=<file>.")
@@ -463,6 +470,19 @@ def gone(error: Exception) -> ToolError | None:
             hint="browser_open opens it anew in its place; fetch_url reads it without scripts.",
         )
     return None
+
+
+def why_it_ended(error: ToolError) -> str:
+    """An error that came after other steps, as a line of a result that is fenced whole."""
+    quote = str(error.details.get(QUOTE, ""))
+    return " ".join(filter(None, ["Then it ended.", error.message, error.hint, quote]))
+
+
+def fence_quote(error: ToolError) -> None:
+    """Put what an error quotes of a page behind its hint, fenced as any text of a page."""
+    quote = str(error.details.pop(QUOTE, ""))
+    if quote:
+        error.hint = f"{error.hint}\n{fence(quote, 'the page')}".lstrip()
 
 
 def says_closed(error: Exception) -> bool:
