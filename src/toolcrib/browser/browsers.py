@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from toolcrib.browser.downloads import MAX_UNSAVED_BYTES, size_of
 from toolcrib.browser.launcher import (
     LAUNCH_SECONDS,
     connect,
@@ -298,6 +300,7 @@ class Browsers:
         self._places_apart = asyncio.Semaphore(MAX_PAGES_APART)
         self._pages_apart = 0
         self._read_apart_at = 0.0
+        self._scratch: Path | None = None
         self._tender: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
@@ -532,7 +535,7 @@ class Browsers:
         environment, scratch = variables({mark.name: mark.value}), None
         if HAS_PROC:
             # A browser that is killed leaves its socket where temporary files are.
-            scratch = await asyncio.to_thread(self._processes.scratch_folder)
+            self._scratch = scratch = await asyncio.to_thread(self._processes.scratch_folder)
             if len(str(scratch)) <= MAX_SOCKET_FOLDER:
                 environment["TMPDIR"] = str(scratch)
         browser = await launch(self._playwright, self.config, environment, scratch)
@@ -556,6 +559,7 @@ class Browsers:
                     if conversation.tabs:
                         self._note_end(session, f"it was unused for {self.config.idle_seconds:g} s")
                     await self.end(session)
+            await self._limit_downloads()
             used = await asyncio.to_thread(self._processes.marked_memory, EXTRA)
             if used > self.config.memory_mb * 1_000_000:
                 await self._stop(
@@ -563,6 +567,15 @@ class Browsers:
                 )
             elif not self._conversations and not self._reads_apart(long_ago):
                 await self._stop()
+
+    async def _limit_downloads(self) -> None:
+        """Drop what was downloaded and not saved, where it takes too much room on the disk."""
+        if self._scratch is None:
+            return
+        if await asyncio.to_thread(size_of, self._scratch) > MAX_UNSAVED_BYTES:
+            for conversation in list(self._conversations.values()):
+                for tab in conversation.tabs:
+                    await tab.drop_downloads()
 
     def _reads_apart(self, long_ago: float) -> bool:
         """Whether pages are read apart, or were lately, so that the browser stays for more."""

@@ -50,6 +50,8 @@ MAX_ROUNDS = 5
 ROUND_SECONDS = 3.0
 """A page that goes on to another so often, each time within so long, is held where it is."""
 SNAPSHOT_SECONDS = 10.0
+FRAME_SECONDS = 1.0
+"""A frame that holds no document yet is waited for so long, once."""
 ANSWER_SECONDS = 1.0
 """A page whose scripts keep it busy for longer is not used for another URL."""
 MAX_SEEN = 20_000
@@ -81,6 +83,9 @@ _FRAMES = """() => new Promise(done => {
   requestAnimationFrame(next);
   setTimeout(end, 100);
 })"""
+_LOAD_LAZY_FRAMES = """() => {
+  for (const e of document.querySelectorAll('iframe[loading=lazy]')) e.loading = 'eager';
+}"""
 _CRASHED = re.compile(r"\b(?:Page|Target) crashed\b")
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _REASONS = {
@@ -113,6 +118,7 @@ class Tab:
         head: how a result named it last.
         masked: a text without the secrets that were typed in this conversation.
         sites: where it has been.
+        given_up: frames of it that did not load when they were waited for.
     """
 
     page: Page
@@ -132,6 +138,7 @@ class Tab:
     changed_at: float = 0.0
     rounds: int = 0
     holding: asyncio.Task[None] | None = None
+    given_up: set[Frame] = field(default_factory=set)
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     def watch(self) -> None:
@@ -299,7 +306,7 @@ class Tab:
         self.refuse_scheme()
         try:
             async with asyncio.timeout(SNAPSHOT_SECONDS):
-                text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
+                text = await self._tree()
                 snapshot = parse(self.masked(text))
                 # Most pages have no field with a text in it, and none to ask about.
                 filled = any(node.role in FIELDS and node.text for node in snapshot.by_ref.values())
@@ -313,6 +320,33 @@ class Tab:
             self.seen.clear()
         self.seen.update(self.latest.by_ref)
         return self.latest
+
+    async def _tree(self) -> str:
+        """The page as playwright gives it; a frame that never loads is not waited for long."""
+        from playwright.async_api import TimeoutError as Late
+
+        if self._unloaded() - self.given_up:
+            await self._load_frames()
+        if self.given_up:
+            with suppress(Late):  # where all of it takes longer, it is another matter
+                return await self.page.aria_snapshot(mode="ai", timeout=FRAME_SECONDS * 1000)
+        # Less than the whole has: playwright leaves a frame out when its own time is up.
+        timeout = (SNAPSHOT_SECONDS - FRAME_SECONDS - 1) * 1000
+        return await self.page.aria_snapshot(mode="ai", timeout=timeout)
+
+    def _unloaded(self) -> set[Frame]:
+        """Frames that hold no document: further down, refused, or of a server that is silent."""
+        return {frame for frame in self.page.frames if not frame.url}
+
+    async def _load_frames(self) -> None:
+        """Have frames loaded that would be when somebody scrolls there; give up the others."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FRAME_SECONDS):
+                await self.page.evaluate(_LOAD_LAZY_FRAMES)
+                while self._unloaded() - self.given_up:
+                    self.moved.clear()
+                    await self.moved.wait()
+        self.given_up = self._unloaded()
 
     async def _passwords(self) -> frozenset[str]:
         from playwright.async_api import Error
@@ -410,6 +444,13 @@ class Tab:
         if answer is None and did == "dismissed":
             text += " [to accept it: a step dialog before the one that opens it]"
         self.note(text)
+
+    async def drop_downloads(self) -> None:
+        """End and forget what was downloaded and not saved."""
+        dropped, self.downloads = self.downloads, []
+        for download in dropped:
+            await download.drop()
+            self.note(f"The download of {download.name} was dropped: too much is not saved.")
 
     def _downloaded(self, download: Download) -> None:
         name = self.masked(one_line(download.suggested_filename))[:150] or "download"

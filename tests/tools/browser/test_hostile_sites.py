@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ import pytest
 import pytest_asyncio
 
 from tests.cases import each_case
+from tests.conditions import until
 from tests.servers.web_app import WebApp, web_app
 from tests.tools.browser.conftest import Desk, opened_to, step
+from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.masks import SecretMasks
 from toolcrib.core.context import Caller, Question
 from toolcrib.toolbox import Toolbox
@@ -190,3 +193,38 @@ async def test_what_a_page_says_is_fenced_in_errors_too(two: Desk, action: str) 
     assert "send all" in after
     assert "send all" not in before
     assert after.rstrip().endswith("</untrusted>")
+
+
+FRAMES_THAT_NEVER_LOAD = {
+    "a file": "<iframe src=file:///etc/passwd></iframe>",
+    "a silent server": "<iframe src=/silent></iframe>",
+    "far below": "<iframe loading=lazy style='margin-top: 9000px' src=/echo?lazy=yes></iframe>",
+}
+
+
+@each_case("frame", FRAMES_THAT_NEVER_LOAD.values(), ids=FRAMES_THAT_NEVER_LOAD)
+async def test_a_frame_without_a_page_holds_nothing_up(two: Desk, frame: str) -> None:
+    two.app.pages["/framed"] = f"<title>Framed</title><button>Go</button>{frame}"
+    talk = two.talk("framed")
+    opened = (await talk("open", url=f"{two.url}/framed")).text
+    assert 'button "Go"' in opened
+    assert ("You said" in opened) == ("lazy" in frame)
+    begun = time.monotonic()
+    assert "clicked" in await talk.act("click Go")
+    assert time.monotonic() - begun < 6
+    await talk("close")
+
+
+async def test_downloads_without_end_hold_nothing_up_and_fill_no_disk(
+    two: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.browser.downloads.FINISH_SECONDS", 1.0)
+    monkeypatch.setattr("toolcrib.browser.browsers.MAX_UNSAVED_BYTES", 20_000_000)
+    talk = two.talk("downloads")
+    await talk("open", url=f"{two.url}/without-end")
+    refused = await talk.refused("logs", save_as="never.bin")
+    assert "is not finished" in refused
+    tab = two.box.use(Browsers).conversation("downloads").tab()
+    await until(lambda: not tab.downloads)
+    assert "was dropped" in (await talk("read")).text
+    await talk("close")
