@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from toolcrib.browser.downloads import FileDownload
 from toolcrib.browser.masks import SecretMasks
-from toolcrib.browser.snapshots import FIELDS, Node, PageSnapshot, parse
+from toolcrib.browser.snapshots import FIELDS, Node, PageSnapshot, parse, spaced_once
 from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import fence
@@ -354,7 +354,7 @@ class Tab:
         found: set[str] = set()
         for frame in self.page.frames:
             with suppress(Error):
-                found.update(await frame.evaluate(_PASSWORDS))
+                found.update(map(spaced_once, await frame.evaluate(_PASSWORDS)))
         return frozenset(found)
 
     def refuse_scheme(self) -> None:

@@ -161,6 +161,16 @@ async def test_a_secret_is_masked_in_every_tab_log_and_spelling(two: Desk) -> No
         assert "ss" not in text.replace("message", "").replace("pressed", ""), text
 
 
+@each_case("value", ["two  spaces", " first", "tab\tin it", 'a "quote"', "- a: list", "'", "true"])
+async def test_a_password_is_hidden_whatever_is_in_it(two: Desk, value: str) -> None:
+    talk = two.talk("passwords")
+    await talk("open", url=f"{two.url}/login")
+    steps = [{"action": "type", "target": "Password", "value": value}]
+    typed = await talk("act", actions=steps, read="page")
+    assert 'textbox "Password"' in typed.text
+    assert "••••" in typed.text
+
+
 @each_case("text", [WORD, "p%40ss+%22wo%5crd%22+*%26_1", "p@ss &quot;wo\\\\rd&quot; *&amp;\\_1"])
 async def test_spellings_of_a_secret(text: str) -> None:
     masks = SecretMasks()
