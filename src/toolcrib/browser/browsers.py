@@ -24,6 +24,7 @@ from toolcrib.browser.masks import SecretMasks
 from toolcrib.browser.program import variables
 from toolcrib.browser.tabs import (
     Tab,
+    add_quote,
     answering_within,
     ended,
     fence_quote,
@@ -148,6 +149,9 @@ class BrowserSession:
                 if failure := gone(error):
                     raise failure from None
                 if isinstance(error, ToolError):
+                    if isinstance(error, Unavailable) and self.current is not None:
+                        # What the page did before says why, such as windows without end.
+                        add_quote(error, self.current.take_notes())
                     fence_quote(error)
                 raise
 

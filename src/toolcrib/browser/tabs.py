@@ -519,6 +519,13 @@ def why_it_ended(error: ToolError) -> str:
     return " ".join(filter(None, ["Then it ended.", error.message, error.hint, quote]))
 
 
+def add_quote(error: ToolError, notes: Sequence[str]) -> None:
+    """Have an error name what a page did, beside what it names already."""
+    quote = "\n".join(filter(None, [str(error.details.get(QUOTE, "")), *notes]))
+    if quote:
+        error.details[QUOTE] = quote
+
+
 def fence_quote(error: ToolError) -> None:
     """Put what an error quotes of a page behind its hint, fenced as any text of a page."""
     quote = str(error.details.pop(QUOTE, ""))
