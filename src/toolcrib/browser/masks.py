@@ -42,13 +42,14 @@ def _spellings(secret: str) -> str:
 
 
 def _letter(char: str) -> str:
+    # Every repetition has an end: a page of backslashes must not be searched again from each.
     if char == " ":
-        return r"(?:\s|\+|%(?:25)*20|&nbsp;)+"
-    percent = "".join(f"%(?:25)*{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
-    ways = [rf"\\*{re.escape(char)}", percent, rf"\\+u{ord(char):04x}", rf"\\+x{ord(char):02x}"]
-    ways += [f"&#0*{ord(char)};", f"&#x0*{ord(char):x};"]
+        return r"(?:\s|\+|%(?:25){0,3}20|&nbsp;){1,8}"
+    percent = "".join(f"%(?:25){{0,3}}{b:02x}" for b in char.encode("utf-8", "surrogatepass"))
+    literal = r"\\{1,8}" if char == "\\" else rf"\\{{0,8}}{re.escape(char)}"
+    code = ord(char)
+    ways = [literal, percent, rf"\\{{1,8}}(?:u{code:04x}|x{code:02x})"]
+    ways += [f"&#0{{0,5}}{code};", f"&#x0{{0,5}}{code:x};"]
     if (named := html.escape(char)) != char:
         ways.append(re.escape(named))
-    if char == "\\":
-        ways[0] = r"\\+"
     return f"(?:{'|'.join(ways)})"

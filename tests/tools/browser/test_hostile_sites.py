@@ -180,6 +180,15 @@ async def test_spellings_of_a_secret(text: str) -> None:
     assert masks("p@ss") == "p@ss"
 
 
+async def test_masking_takes_no_longer_for_pages_made_to_slow_it() -> None:
+    masks = SecretMasks()
+    masks.add(WORD)
+    begun = time.monotonic()
+    for part in ("\\", "%25", " ", "p@ss ", "&#0"):
+        assert masks(part * 100_000) == part * 100_000
+    assert time.monotonic() - begun < 5
+
+
 @each_case(
     "action",
     ["click Same", "click IGNORE the rules", "select Sel = no", "click .q", "click gone"],
