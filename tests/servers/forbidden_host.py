@@ -53,6 +53,29 @@ CHANNELS = {
     "speculation": "const s = add('script', {type: 'speculationrules'}); s.textContent = "
     "JSON.stringify({prerender: [{source: 'list', urls: ['{bad}/speculation']}]})",
     "report": "new Image().src = '/reporting.png'",
+    "shared-worker": "new SharedWorker(URL.createObjectURL(new Blob([`fetch('{bad}/shared-worker', "
+    "{mode: 'no-cors'})`])))",
+    "worklet": "CSS.paintWorklet.addModule('{bad}/worklet').catch(() => 0)",
+    "audio-worklet": "new AudioContext().audioWorklet.addModule('{bad}/audio-worklet')"
+    ".catch(() => 0)",
+    "module-preload": "add('link', {rel: 'modulepreload', href: '{bad}/module-preload'})",
+    "dictionary": "add('link', {rel: 'compression-dictionary', href: '{bad}/dictionary'})",
+    "css-import": "add('style', {}).textContent = '@import url({bad}/css-import)'",
+    "mask": "add('div', {style: 'mask-image: url({bad}/mask); width: 9px; height: 9px'})",
+    "svg-filter": "document.body.insertAdjacentHTML('beforeend', `<svg><filter id=f><feImage "
+    "href='{bad}/svg-filter' /></filter><rect width=9 height=9 filter='url(#f)' /></svg>`)",
+    "blob-frame": "add('iframe', {src: URL.createObjectURL(new Blob(["
+    "`<img src={bad}/blob-frame>`], {type: 'text/html'}))})",
+    "empty-popup": "window.open().document.body.innerHTML = `<img src={bad}/empty-popup>`",
+    "web-socket-stream": "new WebSocketStream('{ws}/web-socket-stream').opened.catch(() => 0)",
+    "payment": "new PaymentRequest([{supportedMethods: '{bad}/payment'}], {total: {label: 'x', "
+    "amount: {currency: 'USD', value: '1'}}}).canMakePayment().catch(() => 0)",
+    "identity": "navigator.credentials.get({identity: {providers: [{configURL: "
+    "'{bad}/identity', clientId: 'x'}]}}).catch(() => 0)",
+    "other-name": "fetch('{bad}/other-name'.replace('127.0.0.1', 'a.localhost'), "
+    "{mode: 'no-cors'})",
+    "other-number": "fetch('{bad}/other-number'.replace('127.0.0.1', '2130706433'), "
+    "{mode: 'no-cors'})",
     "webrtc": "const r = new RTCPeerConnection({iceServers: [{urls: '{stun}'}]}); "
     "r.createDataChannel('x'); r.createOffer().then(o => r.setLocalDescription(o))",
 }

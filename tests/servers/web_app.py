@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -174,6 +174,8 @@ class _App(BaseHTTPRequestHandler):
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="desk"')
             self.end_headers()
+        elif parts.path == "/without-end":
+            self._send_without_end()
         elif parts.path == "/silent":
             time.sleep(20)  # a server that never answers is the subject
         else:
@@ -211,6 +213,15 @@ class _App(BaseHTTPRequestHandler):
             self.send_header("Content-Disposition", disposition)
         self.end_headers()
         self.wfile.write(body)
+
+    def _send_without_end(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Disposition", "attachment; filename=endless.bin")
+        self.end_headers()
+        with suppress(OSError):
+            while True:
+                self.wfile.write(b"x" * 1_000_000)
+                time.sleep(0.02)
 
     def log_message(self, *_: object) -> None:
         pass

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from toolcrib.browser.downloads import MAX_UNSAVED_BYTES, size_of
 from toolcrib.browser.launcher import (
     LAUNCH_SECONDS,
     connect,
@@ -18,8 +20,17 @@ from toolcrib.browser.launcher import (
     user_agent,
 )
 from toolcrib.browser.logins import Login, Logins, State, changed, state_of
+from toolcrib.browser.masks import SecretMasks
 from toolcrib.browser.program import variables
-from toolcrib.browser.tabs import Tab, answering_within, ended, gone, says_closed
+from toolcrib.browser.tabs import (
+    Tab,
+    add_quote,
+    answering_within,
+    ended,
+    fence_quote,
+    gone,
+    says_closed,
+)
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
 from toolcrib.core.errors import Busy, Conflict, MissingExtra, NoResults, ToolError, Unavailable
@@ -42,6 +53,7 @@ TEND_SECONDS = 3.0
 MAX_TABS = 20
 """Tabs of one conversation; a page that opens more has them closed."""
 MAX_CONVERSATIONS = 10
+MAX_JUDGED = 100
 MAX_SOCKET_FOLDER = 60
 """Characters of the folder that the browser's own socket has room for its name in."""
 MAX_ENDED = 100
@@ -68,6 +80,7 @@ class BrowserSession:
         done: the steps that the call did which is at work; None where it does none.
         is_over: whether all of it was closed, so that nothing is to be opened in it.
         tab_came: that a tab was opened, since it was last cleared.
+        masked: a text without the secrets that were typed into its pages.
     """
 
     def __init__(self, browsers: Browsers, session: str) -> None:
@@ -80,6 +93,8 @@ class BrowserSession:
         self.done: list[str] | None = None
         self.is_over = False
         self.tab_came = asyncio.Event()
+        self.masked = SecretMasks()
+        self._judged: dict[str, str] = {}
         self._contexts: dict[Side, BrowserContext] = {}
         self._logins: list[Login] = []
         self._leases: dict[Side, Lease] = {}
@@ -99,6 +114,19 @@ class BrowserSession:
                 hint="browser_open url=… opens one.",
             )
         return self.current
+
+    def judge(self, call_id: str, site: str) -> None:
+        """Remember of which site it was decided that a call may act there."""
+        while len(self._judged) >= MAX_JUDGED:  # calls that were refused never take theirs
+            self._judged.pop(next(iter(self._judged)))
+        self._judged[call_id] = site
+
+    def take_judged(self, call_id: str) -> str:
+        """The site on which a call may act, once; "" for none.
+
+        While somebody was asked, the page may have gone to another one.
+        """
+        return self._judged.pop(call_id, "")
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
@@ -120,6 +148,11 @@ class BrowserSession:
                     raise ended(why, self.done) from None
                 if failure := gone(error):
                     raise failure from None
+                if isinstance(error, ToolError):
+                    if isinstance(error, Unavailable) and self.current is not None:
+                        # What the page did before says why, such as windows without end.
+                        add_quote(error, self.current.take_notes())
+                    fence_quote(error)
                 raise
 
     async def open(self, side: Side) -> Tab:
@@ -227,7 +260,7 @@ class BrowserSession:
         self._browsers.spawn(page.close())
 
     def _added(self, page: Page) -> Tab:
-        tab = Tab(page)
+        tab = Tab(page, masked=self.masked)
         tab.watch()
         self.tabs.append(tab)
         self.tab_came.set()
@@ -271,6 +304,7 @@ class Browsers:
         self._places_apart = asyncio.Semaphore(MAX_PAGES_APART)
         self._pages_apart = 0
         self._read_apart_at = 0.0
+        self._scratch: Path | None = None
         self._tender: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
@@ -505,7 +539,7 @@ class Browsers:
         environment, scratch = variables({mark.name: mark.value}), None
         if HAS_PROC:
             # A browser that is killed leaves its socket where temporary files are.
-            scratch = await asyncio.to_thread(self._processes.scratch_folder)
+            self._scratch = scratch = await asyncio.to_thread(self._processes.scratch_folder)
             if len(str(scratch)) <= MAX_SOCKET_FOLDER:
                 environment["TMPDIR"] = str(scratch)
         browser = await launch(self._playwright, self.config, environment, scratch)
@@ -529,6 +563,7 @@ class Browsers:
                     if conversation.tabs:
                         self._note_end(session, f"it was unused for {self.config.idle_seconds:g} s")
                     await self.end(session)
+            await self._limit_downloads()
             used = await asyncio.to_thread(self._processes.marked_memory, EXTRA)
             if used > self.config.memory_mb * 1_000_000:
                 await self._stop(
@@ -536,6 +571,15 @@ class Browsers:
                 )
             elif not self._conversations and not self._reads_apart(long_ago):
                 await self._stop()
+
+    async def _limit_downloads(self) -> None:
+        """Drop what was downloaded and not saved, where it takes too much room on the disk."""
+        if self._scratch is None:
+            return
+        if await asyncio.to_thread(size_of, self._scratch) > MAX_UNSAVED_BYTES:
+            for conversation in list(self._conversations.values()):
+                for tab in conversation.tabs:
+                    await tab.drop_downloads()
 
     def _reads_apart(self, long_ago: float) -> bool:
         """Whether pages are read apart, or were lately, so that the browser stays for more."""

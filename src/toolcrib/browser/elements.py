@@ -149,8 +149,9 @@ async def _by_reference(tab: Tab, ref: str) -> PageElement:
         )
     near = search(now, known.label, CANDIDATES) if known.label else []
     raise Conflict(
-        f"{ref} ({_name(known)}) is no longer there.",
-        hint=_candidates("Now there is", near) or "browser_read shows the page as it is now.",
+        f"{ref} is no longer there.",
+        hint="Now there is:" if near else "browser_read shows the page as it is now.",
+        quote=_candidates([f"(before: {_name(known)})"], near),
     )
 
 
@@ -160,14 +161,16 @@ async def _by_words(tab: Tab, words: str, *, field: bool) -> PageElement:
     if len(exact) == 1:
         return PageElement(tab.page.locator(f"aria-ref={exact[0].ref}"), _name(exact[0]))
     if exact:
-        listed = "; ".join(node.line(urls=True) for node in exact[:CANDIDATES])
         raise Conflict(
-            f"{len(exact)} elements say '{words[:80]}'.", hint=f"Name one by its ref: {listed}"
+            f"{len(exact)} elements say '{words[:80]}'.",
+            hint="Name one by its ref:",
+            quote="; ".join(node.line(urls=True) for node in exact[:CANDIDATES]),
         )
     near = [match for match in search(snapshot, words, CANDIDATES) if match.node.ref]
     raise NotFound(
         f"No element says '{words[:80]}'.",
-        hint=_candidates("Near it", near) or "browser_read find=… searches the page.",
+        hint="Near it:" if near else "browser_read find=… searches the page.",
+        quote=_candidates([], near),
     )
 
 
@@ -200,12 +203,16 @@ async def _by_selector(tab: Tab, selector: str) -> PageElement:
         )
     near = [match for match in search(await tab.snapshot(), selector, CANDIDATES) if match.node.ref]
     if near:  # a bare name of a tag is the name of a role as well
-        hint = _candidates("Name one by its ref", near)
-        raise Conflict(f"{len(visible)} visible elements fit '{selector[:100]}'.", hint=hint)
+        raise Conflict(
+            f"{len(visible)} visible elements fit '{selector[:100]}'.",
+            hint="Name one by its ref:",
+            quote=_candidates([], near),
+        )
     texts = [(await one.inner_text())[:40].strip() or "(no text)" for one in visible[:CANDIDATES]]
     raise Conflict(
         f"{len(visible)} visible elements fit '{selector[:100]}'.",
-        hint=f"They say: {'; '.join(texts)}. Name one by its ref: browser_read shows them.",
+        hint="Name one by its ref: browser_read shows them. They say:",
+        quote="; ".join(texts),
     )
 
 
@@ -213,5 +220,5 @@ def _name(node: Node) -> str:
     return f'{node.role} "{node.label[:60]}"' if node.label else f"{node.role} {node.ref}"
 
 
-def _candidates(before: str, matches: Sequence[ElementMatch]) -> str:
-    return f"{before}: {'; '.join(match.line() for match in matches)}" if matches else ""
+def _candidates(before: Sequence[str], matches: Sequence[ElementMatch]) -> str:
+    return "; ".join([*before, *(match.line() for match in matches)])

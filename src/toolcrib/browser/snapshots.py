@@ -397,6 +397,11 @@ def likeness(wanted: str, text: str) -> float:
     return ratio * 0.75 if ratio >= NEAR else 0.0
 
 
+def spaced_once(text: str) -> str:
+    """A text as playwright's tree has it: each run of spaces is one, and some letters go."""
+    return " ".join(re.sub("[\u200b\u00ad]", "", text).split())
+
+
 def folded(text: str) -> str:
     """A text as it is compared: without case, doubled spaces and what nobody sees."""
     return " ".join(_INVISIBLE.sub("", text).casefold().split())

@@ -137,8 +137,9 @@ class Steps:
 
     def _refuse_other_site(self, tab: Tab) -> None:
         if tab.site and tab.site != self._site:
+            allowed = self._site or "no site"
             raise Denied(
-                f"The page is now on {tab.site}, and this call may act on {self._site} alone.",
+                f"The page is now on {tab.site}; this call may act on {allowed} alone.",
                 hint="Send the other steps in a call of their own: that asks for the new site.",
             )
 
@@ -206,7 +207,10 @@ class Steps:
         from playwright.async_api import Error
 
         element = await self._element(tab, step, field=True)
-        value = await self._value(tab, element, step.get("value", ""))
+        value = step.get("value", "")
+        if value.startswith(SECRET):
+            await self._type_secret(tab, element, step)
+            return f"typed into {element.name}"
         try:
             await element.locator.fill(value)
         except Error as error:
@@ -217,16 +221,18 @@ class Steps:
             await tab.page.keyboard.type(value)
         return f"typed into {element.name}"
 
-    async def _value(self, tab: Tab, element: PageElement, value: str) -> str:
-        """The text to type: a secret only where the field's own frame has its origin.
+    async def _type_secret(self, tab: Tab, element: PageElement, step: BrowserStep) -> None:
+        """Give a field a secret, only where the field's own frame has its origin.
+
+        It is given to the very element whose frame was judged. A keyboard types to what has the
+        focus, and a locator waits for what fits: either may be of another origin by then.
 
         Raises:
             NotConfigured: there is no such secret.
             Denied: it is not for this origin.
+            BadInput: the element is no field.
         """
-        if not value.startswith(SECRET):
-            return value
-        name = value.removeprefix(SECRET)
+        name = step.get("value", "").removeprefix(SECRET)
         known = self._ctx.config.browser.secrets
         if name not in known:
             raise NotConfigured(
@@ -235,7 +241,7 @@ class Steps:
                 + (f" Known: {', '.join(known)}." if known else ""),
             )
         handle = await element.locator.element_handle()
-        frame = await handle.owner_frame() if handle is not None else None
+        frame = await handle.owner_frame()
         parts = urlsplit(frame.url if frame is not None else "")
         origin = f"{parts.scheme}://{parts.netloc}"
         safe = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
@@ -245,8 +251,16 @@ class Steps:
                 hint=f"It is typed into pages of {', '.join(known[name].origins)} alone.",
             )
         text = secret(known[name].env, f"browser.secrets.{name}")
-        tab.hidden.add(text)
-        return text
+        tab.masked.add(text)
+        if not await handle.evaluate(
+            "e => e instanceof HTMLInputElement || e.tagName === 'TEXTAREA'"
+        ):
+            raise BadInput(
+                f"{_target(step)} is no field for a secret.", hint="Name an input of the form."
+            )
+        await handle.wait_for_element_state("visible", timeout=self._seconds * 1000)
+        await handle.wait_for_element_state("editable", timeout=self._seconds * 1000)
+        await handle.evaluate(_SET_VALUE, text)
 
     async def _press(self, tab: Tab, step: BrowserStep) -> str:
         key = step.get("value", "")
@@ -269,7 +283,7 @@ class Steps:
         )
         if not options:
             raise BadInput(
-                f"{element.name} is no list of the browser's own.",
+                f"{_target(step)} is no list of the browser's own.",
                 hint="Click it, then click the entry that it shows.",
             )
         try:
@@ -279,8 +293,9 @@ class Steps:
                 await element.locator.select_option(value=wanted, timeout=1000)
             except Error:
                 raise BadInput(
-                    f"{element.name} has no option '{wanted[:60]}'.",
-                    hint=f"It has: {', '.join(options[:20])[:500]}",
+                    f"{_target(step)} has no option '{wanted[:60]}'.",
+                    hint="It has:",
+                    quote=", ".join(options[:20])[:500],
                 ) from None
         return f"selected {wanted[:60]} in {element.name}"
 
@@ -385,6 +400,13 @@ class Steps:
 
 NEW_TAB_SECONDS = 1.0
 """A link to a new tab is waited for so long: the browser tells of the tab after the click."""
+_SET_VALUE = """(e, value) => {
+  e.focus();
+  const kind = e.tagName === 'TEXTAREA' ? HTMLTextAreaElement : HTMLInputElement;
+  Object.getOwnPropertyDescriptor(kind.prototype, 'value').set.call(e, value);
+  e.dispatchEvent(new InputEvent('input', {bubbles: true, composed: true}));
+  e.dispatchEvent(new Event('change', {bubbles: true}));
+}"""
 _OPENS_A_TAB = """e => {
   const link = e.closest('a[target], area[target]');
   return !!link && !['', '_self', '_parent', '_top'].includes(link.target);

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolcrib.browser.downloads import FileDownload
-from toolcrib.browser.snapshots import FIELDS, MASK, Node, PageSnapshot, parse
+from toolcrib.browser.masks import SecretMasks
+from toolcrib.browser.snapshots import FIELDS, Node, PageSnapshot, parse, spaced_once
 from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.fence import fence
 
 if TYPE_CHECKING:
     from playwright.async_api import (
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 
 LOGGED = 200
 """Lines of a log that are kept, the last ones."""
+MAX_LOGGED = 500
+MAX_MASKED = 10_000
+"""Characters of a line that are looked through for secrets; no more is kept of any."""
+QUOTE = "quote"
+"""The detail of an error in which words of a page stand until they are fenced."""
 MAX_DIALOGS = 20
 """Dialogs of one call that are written down; more are closed without a word."""
 MAX_DOWNLOADS = 20
@@ -43,6 +50,8 @@ MAX_ROUNDS = 5
 ROUND_SECONDS = 3.0
 """A page that goes on to another so often, each time within so long, is held where it is."""
 SNAPSHOT_SECONDS = 10.0
+FRAME_SECONDS = 1.0
+"""A frame that holds no document yet is waited for so long, once."""
 ANSWER_SECONDS = 1.0
 """A page whose scripts keep it busy for longer is not used for another URL."""
 MAX_SEEN = 20_000
@@ -74,6 +83,9 @@ _FRAMES = """() => new Promise(done => {
   requestAnimationFrame(next);
   setTimeout(end, 100);
 })"""
+_LOAD_LAZY_FRAMES = """() => {
+  for (const e of document.querySelectorAll('iframe[loading=lazy]')) e.loading = 'eager';
+}"""
 _CRASHED = re.compile(r"\b(?:Page|Target) crashed\b")
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _REASONS = {
@@ -104,8 +116,9 @@ class Tab:
         notes: what happened since they were last taken: dialogs, downloads, file choosers.
         seen: the elements of all its snapshots, by reference.
         head: how a result named it last.
-        hidden: texts that are never shown: secrets that were typed into it.
+        masked: a text without the secrets that were typed in this conversation.
         sites: where it has been.
+        given_up: frames of it that did not load when they were waited for.
     """
 
     page: Page
@@ -113,7 +126,7 @@ class Tab:
     network: deque[str] = field(default_factory=lambda: deque(maxlen=LOGGED))
     downloads: list[FileDownload] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    hidden: set[str] = field(default_factory=set)
+    masked: SecretMasks = field(default_factory=SecretMasks)
     sites: set[str] = field(default_factory=set)
     latest: PageSnapshot | None = None
     seen: dict[str, Node] = field(default_factory=dict)
@@ -125,13 +138,14 @@ class Tab:
     changed_at: float = 0.0
     rounds: int = 0
     holding: asyncio.Task[None] | None = None
+    given_up: set[Frame] = field(default_factory=set)
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     def watch(self) -> None:
         """Listen to the page from now on."""
         page = self.page
         page.on("console", self._logged)
-        page.on("pageerror", lambda error: self.console.append(f"error: {error.message[:500]}"))
+        page.on("pageerror", lambda error: self._write_down(f"error: {error.message}"))
         page.on("request", self._requested)
         page.on("requestfinished", self._over)
         page.on("requestfailed", self._failed)
@@ -161,12 +175,6 @@ class Tab:
         """What there is to say, once."""
         notes, self.notes = self.notes, []
         return [self.masked(note) for note in notes]
-
-    def masked(self, text: str) -> str:
-        """A text without the secrets that were typed into this tab."""
-        for secret in sorted(self.hidden, key=len, reverse=True):
-            text = text.replace(secret, MASK)
-        return text
 
     async def answers(self) -> bool:
         """Whether it can be used: it is there, did not crash, and its scripts let it speak."""
@@ -298,7 +306,7 @@ class Tab:
         self.refuse_scheme()
         try:
             async with asyncio.timeout(SNAPSHOT_SECONDS):
-                text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
+                text = await self._tree()
                 snapshot = parse(self.masked(text))
                 # Most pages have no field with a text in it, and none to ask about.
                 filled = any(node.role in FIELDS and node.text for node in snapshot.by_ref.values())
@@ -313,13 +321,40 @@ class Tab:
         self.seen.update(self.latest.by_ref)
         return self.latest
 
+    async def _tree(self) -> str:
+        """The page as playwright gives it; a frame that never loads is not waited for long."""
+        from playwright.async_api import TimeoutError as Late
+
+        if self._unloaded() - self.given_up:
+            await self._load_frames()
+        if self.given_up:
+            with suppress(Late):  # where all of it takes longer, it is another matter
+                return await self.page.aria_snapshot(mode="ai", timeout=FRAME_SECONDS * 1000)
+        # Less than the whole has: playwright leaves a frame out when its own time is up.
+        timeout = (SNAPSHOT_SECONDS - FRAME_SECONDS - 1) * 1000
+        return await self.page.aria_snapshot(mode="ai", timeout=timeout)
+
+    def _unloaded(self) -> set[Frame]:
+        """Frames that hold no document: further down, refused, or of a server that is silent."""
+        return {frame for frame in self.page.frames if not frame.url}
+
+    async def _load_frames(self) -> None:
+        """Have frames loaded that would be when somebody scrolls there; give up the others."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FRAME_SECONDS):
+                await self.page.evaluate(_LOAD_LAZY_FRAMES)
+                while self._unloaded() - self.given_up:
+                    self.moved.clear()
+                    await self.moved.wait()
+        self.given_up = self._unloaded()
+
     async def _passwords(self) -> frozenset[str]:
         from playwright.async_api import Error
 
         found: set[str] = set()
         for frame in self.page.frames:
             with suppress(Error):
-                found.update(await frame.evaluate(_PASSWORDS))
+                found.update(map(spaced_once, await frame.evaluate(_PASSWORDS)))
         return frozenset(found)
 
     def refuse_scheme(self) -> None:
@@ -348,7 +383,11 @@ class Tab:
             self.dialog_answer = None
 
     def _logged(self, message: ConsoleMessage) -> None:
-        self.console.append(self.masked(f"{message.type}: {message.text[:500]}"))
+        self._write_down(f"{message.type}: {message.text}")
+
+    def _write_down(self, line: str) -> None:
+        # Masked before it is cut: half a secret is not known again.
+        self.console.append(self.masked(line[:MAX_MASKED])[:MAX_LOGGED])
 
     def _requested(self, request: Request) -> None:
         self.pending.add(request)
@@ -365,13 +404,14 @@ class Tab:
 
     def _failed(self, request: Request) -> None:
         self._over(request)
-        line = f"{request.method} {request.url[:300]} failed: {request.failure or 'aborted'}"
-        self.network.append(self.masked(line))
+        url = self.masked(request.url[:MAX_MASKED])[:300]
+        self.network.append(f"{request.method} {url} failed: {request.failure or 'aborted'}")
 
     def _responded(self, response: Response) -> None:
         request = response.request
-        line = f"{request.method} {response.url[:300]} {response.status} {request.resource_type}"
-        self.network.append(self.masked(line))
+        url = self.masked(response.url[:MAX_MASKED])[:300]
+        line = f"{request.method} {url} {response.status} {request.resource_type}"
+        self.network.append(line)
         if _is_of_tab(request):
             self.status = response.status
 
@@ -400,14 +440,22 @@ class Tab:
         if self.dialogs > MAX_DIALOGS:
             return
         did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
-        text = f"Dialog ({dialog.type}) {did}: {one_line(dialog.message)[:300]}"
+        text = f"Dialog ({dialog.type}) {did}: {self.masked(one_line(dialog.message))[:300]}"
         if answer is None and did == "dismissed":
             text += " [to accept it: a step dialog before the one that opens it]"
         self.note(text)
 
+    async def drop_downloads(self) -> None:
+        """End and forget what was downloaded and not saved."""
+        dropped, self.downloads = self.downloads, []
+        for download in dropped:
+            await download.drop()
+            self.note(f"The download of {download.name} was dropped: too much is not saved.")
+
     def _downloaded(self, download: Download) -> None:
-        name = one_line(download.suggested_filename)[:150] or "download"
-        self.downloads.append(FileDownload(name, download.url[:500], download))
+        name = self.masked(one_line(download.suggested_filename))[:150] or "download"
+        url = self.masked(download.url[:MAX_MASKED])[:500]
+        self.downloads.append(FileDownload(name, url, download))
         while len(self.downloads) > MAX_DOWNLOADS:
             self.downloads.pop(0)
         self.note(f"Download: {name}. Save it with browser_logs kind=downloads save_as=<file>.")
@@ -463,6 +511,26 @@ def gone(error: Exception) -> ToolError | None:
             hint="browser_open opens it anew in its place; fetch_url reads it without scripts.",
         )
     return None
+
+
+def why_it_ended(error: ToolError) -> str:
+    """An error that came after other steps, as a line of a result that is fenced whole."""
+    quote = str(error.details.get(QUOTE, ""))
+    return " ".join(filter(None, ["Then it ended.", error.message, error.hint, quote]))
+
+
+def add_quote(error: ToolError, notes: Sequence[str]) -> None:
+    """Have an error name what a page did, beside what it names already."""
+    quote = "\n".join(filter(None, [str(error.details.get(QUOTE, "")), *notes]))
+    if quote:
+        error.details[QUOTE] = quote
+
+
+def fence_quote(error: ToolError) -> None:
+    """Put what an error quotes of a page behind its hint, fenced as any text of a page."""
+    quote = str(error.details.pop(QUOTE, ""))
+    if quote:
+        error.hint = f"{error.hint}\n{fence(quote, 'the page')}".lstrip()
 
 
 def says_closed(error: Exception) -> bool:

@@ -190,6 +190,17 @@ async def test_what_a_rule_forbids_is_not_shown_wherever_a_link_led(app: WebApp)
         assert "You said" not in read.error.message
 
 
+async def test_a_page_that_opens_1000_windows_is_named_so(desk: Desk) -> None:
+    opens = "for (let i = 0; i < 1000; i++) window.open('/echo?n=' + i)"
+    desk.app.pages["/thousand"] = f'<title>Many</title><button onclick="{opens}">Open</button>'
+    talk = desk.talk("thousand")
+    await talk("open", url=f"{desk.url}/thousand")
+    acted = (await talk.call("browser_act", actions=[step("click Open")])).render()
+    assert "more than 20 tabs" in acted
+    await talk("close")
+    assert "Desk" in (await talk("open", url=desk.url)).text
+
+
 @pytest.mark.rows("X4")
 async def test_without_a_guard_they_do(browser_program: str, forbidden: ForbiddenHost) -> None:
     with web_app() as app:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.steps import BrowserStep, rights_of
+from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Image, Result
@@ -72,7 +73,9 @@ async def _acted(
         tab = conversation.tab()
         refusals = len(conversation.refusals())
         before, url, count = tab.latest or await tab.snapshot(), tab.url, len(conversation.tabs)
-        done, error = await act(conversation, tab, actions, ctx)
+        done, error = await act(
+            conversation, tab, actions, ctx, conversation.take_judged(ctx.call_id)
+        )
         if len(conversation.tabs) > count:
             conversation.current = conversation.tabs[-1]
             done.append("a new tab opened, which is now the current one")
@@ -82,7 +85,7 @@ async def _acted(
             done.append(note.rstrip(":."))
         lines = [f"Done: {'; '.join(done)}."] if done else []
         if error is not None:
-            lines.append(f"Then it ended. {error.message} {error.hint}".rstrip())
+            lines.append(why_it_ended(error))
         now = conversation.tab()
         moved = now is not tab or now.url.partition("#")[0] != url.partition("#")[0]
         return await page_result(

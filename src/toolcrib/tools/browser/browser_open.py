@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.steps import BrowserStep, rights_of
 from toolcrib.browser.steps import wait_for as wait_until
+from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
@@ -15,7 +16,7 @@ from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.tools.browser.argument_adapters import adapt_steps
 from toolcrib.tools.browser.browser_screenshot import take
-from toolcrib.tools.browser.page_view import act, open_decision, open_tab, page_result
+from toolcrib.tools.browser.page_view import act, open_decision, open_tab, page_result, site_of
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
@@ -62,8 +63,8 @@ async def browser_open(
             await wait_until(tab, wait_for, ctx.remaining(ctx.config.browser.timeout))
         lines: list[str] = []
         if actions:
-            lines, error = await act(conversation, tab, actions, ctx)
-            lines += [error.message] if error is not None else []
+            lines, error = await act(conversation, tab, actions, ctx, site_of(url))
+            lines += [why_it_ended(error)] if error is not None else []
         images: tuple[Image, ...] = ()
         if screenshot_path is not None:
             note, images = await take(conversation.tab(), screenshot_path, ctx, full_page=full_page)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.elements import find_element
@@ -24,10 +25,14 @@ from toolcrib.tools.browser.page_view import (
     site_of,
 )
 
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
 Picture = Literal["png", "jpeg", "pdf"]
 JPEG_QUALITY = 80
 CAPTURE_SECONDS = 20.0
 _PASSWORDS = "input[type=password]"
+_TEXTS = "input:not([type=password]), textarea"
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
@@ -143,10 +148,23 @@ async def _captured(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> by
         ) from None
 
 
+async def _hidden_fields(tab: Tab) -> list[Locator]:
+    """The fields that a picture must not show: for passwords, and those that hold a secret."""
+    from playwright.async_api import Error
+
+    hidden = [frame.locator(_PASSWORDS) for frame in tab.page.frames]
+    for frame in tab.page.frames if tab.masked else ():
+        fields = frame.locator(_TEXTS)
+        with suppress(Error):  # a frame in the middle of going elsewhere
+            values: list[str] = await fields.evaluate_all("all => all.map(e => e.value)")
+            hidden += [fields.nth(n) for n, it in enumerate(values) if tab.masked(it) != it]
+    return hidden
+
+
 async def _picture(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> bytes:
     if kind == "pdf":
         return await tab.page.pdf(print_background=True)
-    hidden = [frame.locator(_PASSWORDS) for frame in tab.page.frames]
+    hidden = await _hidden_fields(tab)
     quality = JPEG_QUALITY if kind == "jpeg" else None
     timeout = CAPTURE_SECONDS * 1000
     if ref:

@@ -76,15 +76,25 @@ async def act_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | Non
     url = arguments.get("url") or ""
     browsers = ctx.use(Browsers)
     if not url and browsers.has(ctx.session.id):
-        url = browsers.conversation(ctx.session.id).tab().url
+        conversation = browsers.conversation(ctx.session.id)
+        url = conversation.tab().url
+        conversation.judge(ctx.call_id, site_of(url))
     return site_decision(site_of(url), ctx)
 
 
 async def act(
-    conversation: BrowserSession, tab: Tab, actions: Sequence[BrowserStep], ctx: Ctx
+    conversation: BrowserSession, tab: Tab, actions: Sequence[BrowserStep], ctx: Ctx, site: str
 ) -> tuple[list[str], ToolError | None]:
-    """Do steps in the current tab: what was done, and the error that ended them."""
-    steps = Steps(conversation, ctx, tab.site)
+    """Do steps in the current tab: what was done, and the error that ended them.
+
+    Args:
+        conversation: whose tab.
+        tab: the current one.
+        actions: the steps.
+        ctx: the call.
+        site: the one that was judged: a page may have led to another since.
+    """
+    steps = Steps(conversation, ctx, site)
     conversation.done = steps.done
     try:
         async with tab.answering():
@@ -163,21 +173,21 @@ async def page_result(
     """
     tab = conversation.tab()
     limit = ctx.config.browser.snapshot_chars
-    named = await header(conversation, tab, ctx)
+    # Asked at once: each is a way to the browser and back.
+    reading = tab.snapshot() if not full else asyncio.sleep(0, None)
+    named, now = await asyncio.gather(header(conversation, tab, ctx), reading)
     # A page that is still the same was named by the result before.
     is_known = bool(lines) and before is not None and named == tab.head and conversation.guarded
     head, tab.head = [*lines, *([] if is_known else [named])], named
     next_call = None
-    if full:
+    if now is None:
         body = await page_text(tab, ctx)
         await tab.snapshot()
+    elif before is not None:
+        body = changed_text(before, now)
     else:
-        now = await tab.snapshot()
-        if before is not None:
-            body = changed_text(before, now)
-        else:
-            body, rest = paged(now.render(limit), 0, limit)
-            next_call = Next("browser_read", {"offset": rest}) if rest else None
+        body, rest = paged(now.render(limit), 0, limit)
+        next_call = Next("browser_read", {"offset": rest}) if rest else None
     head += [note for each in conversation.tabs for note in each.take_notes()]
     head += [f"The guard refused: {e.message}" for e in conversation.refusals()[refusals:]][
         :MAX_REFUSALS
@@ -202,7 +212,7 @@ async def header(conversation: BrowserSession, tab: Tab, ctx: Ctx) -> str:
     _refuse_forbidden(tab.url, ctx)
     try:
         async with asyncio.timeout(TITLE_SECONDS):
-            title = one_line(await tab.page.title(), 150)
+            title = one_line(tab.masked(await tab.page.title()), 150)
     except Exception:  # noqa: BLE001 - a page in the middle of going elsewhere has none
         title = ""
     parts = [f"{title or '(no title)'} — {tab.masked(tab.url)[:500]}"]
@@ -228,6 +238,7 @@ def _refuse_forbidden(url: str, ctx: Ctx) -> None:
 
 async def page_text(tab: Tab, ctx: Ctx) -> str:
     """The readable text of the page as it is now, as Markdown."""
+    tab.refuse_scheme()
     html = (await page_html(tab)).encode("utf-8", "replace")
     page = await convert_page(RawPage(tab.url, "text/html", "utf-8", html), ctx)
     return tab.masked(page.text) or "(no text)"
