@@ -76,14 +76,14 @@ async def dossier_of(
         sections += _summary(record)
     plan, is_marked = await _plan(record, now, services)
     sections.append(plan)
-    sections.append(await _place_of_work(record, own, project, services))
-    sections.append(await _changed_files(record, services))
-    sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
     outside = sum(entry.outside for entry in entries.entries) + record.outside + is_marked
     if not record.outside:
         facts, marked = await _facts(record, place, max_chars, services)
         outside += marked
         sections.append(facts)
+    sections.append(await _place_of_work(record, own, project, services))
+    sections.append(await _changed_files(record, services))
+    sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
     if index:
         sections.append(await _other_sessions(record, now, services))
     text = "\n\n".join(filter(None, sections))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.memory.place import origin_of, place_of, refuse_secrets
-from toolcrib.memory.session_records import SessionRecords
+from toolcrib.memory.session_records import PARTS, SessionRecords
 from toolcrib.text.cleaner import clean
+
+
+def _as_texts(given: dict[str, Any]) -> None:
+    """A list, as small models write one, is a line for each."""
+    for name in PARTS:
+        if isinstance(given.get(name), list):
+            given[name] = "\n".join(map(str, given[name]))
 
 
 @tool(
@@ -25,6 +32,7 @@ from toolcrib.text.cleaner import clean
         "decisions_made": "decisions",
         "context_for_next_session": "next",
     },
+    argument_adapter=_as_texts,
 )
 async def summarize_session(
     task: Annotated[str, Param("What it was about.", plain=True)],
