@@ -139,6 +139,9 @@ async def test_the_environment_of_the_workspace_is_used(box: Toolbox, folder: Pa
     result = await fine(box, "run_python", code="import sys\nprint(sys.prefix)")
     assert str(folder / ".venv") in result.text
     assert "[.venv/bin/python]" in result.text
+    missing = await box.call("run_python", {"code": "import nothing_like_it"})
+    assert "nothing_like_it is not installed in .venv/bin/python; run_command" in missing.text
+    assert '.venv/bin/python -m pip install nothing_like_it" with network=' in missing.text
     assert result.data["interpreter"]["from"] == "workspace"
 
 

@@ -136,4 +136,10 @@ def _notes(python: Python, errors: str) -> list[str]:
                 "run.python in the configuration gives another]"
             )
         ]
+    if missing and python.origin == "workspace":
+        install = f"{python.label} -m pip install {missing[1].partition('.')[0]}"
+        how = f'run_command "{install}" with network=["packages"] installs it'
+        return [f"[{missing[1]} is not installed in {python.label}; {how}]"]
+    if missing:
+        return [f"[{missing[1]} is not installed in {python.label}; the user installs it]"]
     return [f"[{python.label}]"] if python.origin != "toolcrib" else []
