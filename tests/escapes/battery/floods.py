@@ -11,6 +11,8 @@ BURST = 450
 """Three times the limit of 40, and the 300 that a first burst may have as root; see `numbering`."""
 MEMORY = {"memory_bytes": 200 * MB}
 TOO_MUCH = {"memory": 420 * MB}
+TOO_MUCH_AT_ONCE = {"memory": 700 * MB}
+"""Of many processes that fill at the same time, until a busy machine has looked at them."""
 DISK = {"disk_bytes": 20 * MB, "file_bytes": 15 * MB}
 SMALL = "b = bytearray(30_000_000); b[::4096] = b'x' * len(b[::4096]); say('ok')"
 FILES = "for n in range(20): open('f%d' % n, 'wb').write(bytes(100_000))\nsay('ok')"
@@ -25,8 +27,10 @@ def _flood(name: str, title: str, body: str, twin: str, **more: Any) -> Attempt:
     return Attempt(name, title, "python", body, Twin(body=twin), alone=True, **more)
 
 
-def _memory(name: str, title: str, body: str, twin: str = SMALL) -> Attempt:
-    return _flood(name, title, body, twin, limits=MEMORY, over=TOO_MUCH)
+def _memory(
+    name: str, title: str, body: str, twin: str = SMALL, over: dict[str, int] = TOO_MUCH
+) -> Attempt:
+    return _flood(name, title, body, twin, limits=MEMORY, over=over)
 
 
 FLOODS = (
@@ -42,9 +46,9 @@ FLOODS = (
     ),
     _memory(
         "F02",
-        "memory of ten processes, each with little",
+        "memory of sixteen processes, each with little",
         """
-        for n in range(10):
+        for n in range(16):
             if not os.fork():
                 b = bytearray(60_000_000); b[::4096] = b"x" * len(b[::4096]); hold(0.8); os._exit(0)
         hold(0.8)
@@ -53,6 +57,7 @@ FLOODS = (
         if not os.fork(): b = bytearray(9_000_000); os._exit(0)
         assert os.wait()[1] == 0; say("ok")
         """,
+        TOO_MUCH_AT_ONCE,
     ),
     _memory(
         "F03",

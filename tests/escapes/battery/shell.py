@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.escapes.attempt import Attempt, Twin
+from tests.escapes.battery.floods import BURST
 
 NOTES, NEW, INNER = Twin(place="notes"), Twin(place="new"), Twin(place="inner")
 PIPE = Twin(body="printf 'b\\na\\n' | sort | head -1 | grep -q a && echo ok")
@@ -133,11 +134,11 @@ SHELL = (
     ),
     _sh(
         "S40",
-        "a fork bomb, of 255",
-        "for n in $(seq 255); do sleep 1.2 & done; sleep 0.6",
+        "a fork bomb, of 900",
+        "for n in $(seq 900); do sleep 1.2 & done; sleep 0.6",
         JOB,
         alone=True,
         limits={"processes": 40},
-        over={"processes": 170},
+        over={"processes": BURST},
     ),
 )
