@@ -155,8 +155,8 @@ class Activity:
             return
         if not session.is_dirty or session.directory != ctx.session.directory:
             # Looked up once for what is written together.
-            session.directory = ctx.session.directory
-            session.project = (await ctx.use(Projects).current(session.directory)).id
+            project = await ctx.use(Projects).current(ctx.session.directory)
+            session.project, session.directory = project.id, ctx.session.directory
         session.is_dirty = True
         self._note_state(call, result, session.project)
         for draft in drafts:
