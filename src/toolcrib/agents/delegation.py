@@ -33,13 +33,13 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import NONE, Right, Tool
 from toolcrib.execution.jobs import Jobs
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import ModelClient
 from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint, find_endpoint
 from toolcrib.state.sessions import Sessions
+from toolcrib.text.display import counted
 
 # Saving the code of an answer: blocks that say which file they are.
 

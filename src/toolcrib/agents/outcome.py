@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from toolcrib.core.result import ErrorInfo, Result
-from toolcrib.files.content.display import counted
+from toolcrib.text.display import counted
 
 
 class Status(StrEnum):

@@ -16,9 +16,9 @@ from toolcrib.data.values import displayed
 from toolcrib.execution.workers import Task
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath
 from toolcrib.system.openat import pread
+from toolcrib.text.display import counted
 
 MAX_FILES = 200
 MAX_CELL_CHARS = 500

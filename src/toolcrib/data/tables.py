@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Literal, cast
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, type_of
 from toolcrib.data.workbook import Workbook
-from toolcrib.files.content.display import MAX_FIELD_LINES, counted, delimiter_of
 from toolcrib.files.content.kinds import charset_of, kind_of
+from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of
 
 SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 1000

@@ -28,7 +28,6 @@ from toolcrib.documents.file_entries import (
     read_entry,
 )
 from toolcrib.execution.jobs import JobHandle, Jobs
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace
 from toolcrib.files.watches import watch_changes
 from toolcrib.retrieval.chunks import ChunkSize
@@ -36,6 +35,7 @@ from toolcrib.retrieval.entries import EntryFilter, IndexEntry
 from toolcrib.retrieval.indexes import Indexes
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.threads import content_id, in_thread
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services

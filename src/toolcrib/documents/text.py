@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from toolcrib.core.errors import BadInput, UnsupportedContent
-from toolcrib.files.content.display import counted
+from toolcrib.text.display import counted
 
 MAX_TEXT_CHARS = 2_000_000
 """Characters of a document at most; the rest is cut."""

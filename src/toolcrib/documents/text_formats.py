@@ -14,9 +14,9 @@ from toolcrib.core.errors import UnsupportedContent
 from toolcrib.documents.feeds import format_feed, read_feed
 from toolcrib.documents.html_text import page_markdown
 from toolcrib.documents.text import MAX_TEXT_CHARS, DocumentPage, DocumentText, first_heading
-from toolcrib.files.content.display import delimiter_of, formatted_json, markdown_table, rows_of
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import delimiter_of, formatted_json, markdown_table, rows_of
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 MAX_PARTS = 500

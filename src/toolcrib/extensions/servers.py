@@ -22,9 +22,9 @@ from toolcrib.extensions.connection import ServerConnection
 from toolcrib.extensions.definitions import DefinitionChanges, ServerFacts
 from toolcrib.extensions.own_tools import Skipped
 from toolcrib.extensions.schemas import one_line
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import chosen_roots
 from toolcrib.state.redaction import names_secret
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -29,10 +29,10 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
-from toolcrib.files.content.display import printable
 from toolcrib.files.path_rules import WINDOWS, Use, escaped, fold, is_absolute, refusal
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES
+from toolcrib.text.display import printable
 
 _READ_BYTES = 1_048_576
 MAX_NAME = 255

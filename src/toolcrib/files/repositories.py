@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
-from toolcrib.files.content.display import printable
 from toolcrib.files.git_index import (
     INDEX,
     MAX_INDEX_BYTES,
@@ -31,6 +30,7 @@ from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.state.blobs import digest_of
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import printable
 
 GIT = ".git"
 MAX_CONFIG_BYTES = 65_536

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.git.written_names import names_between
+from toolcrib.text.display import printable, some_of
 
 UNSET = frozenset({"unspecified", "unset", "set", ""})
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.core.errors import BadInput
-from toolcrib.files.content.display import counted, printable
 from toolcrib.git.contents import has_marks
 from toolcrib.git.program import remove_view, stored_file
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.git.restoration import remove_file
 from toolcrib.system.threads import random_id
+from toolcrib.text.display import counted, printable
 
 STAGES = {"1": "base", "2": "ours", "3": "theirs"}
 SUBMODULE = "160000"

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, TooLarge
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.attributes import filtered
 from toolcrib.git.patches import PATCH_OPTIONS, PatchedFile, patch_of
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.state.secret_finder import secret_kinds
+from toolcrib.text.display import printable, some_of
 
 BATCH = 200
 COMMIT_HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from toolcrib.files.content.display import counted, printable
 from toolcrib.git.repository import Repository, text_of
+from toolcrib.text.display import counted, printable
 
 PATCH_OPTIONS = (
     "--no-ext-diff",

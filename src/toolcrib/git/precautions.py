@@ -16,11 +16,11 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import SafePath
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
+from toolcrib.text.display import printable, some_of
 
 MAX_TODO_BYTES = 2_000_000
 HARMLESS_ORDERS = frozenset(

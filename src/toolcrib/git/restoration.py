@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict, ToolError
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.failures import LOCK_HINT
 from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
 from toolcrib.git.snapshots import (
@@ -21,6 +20,7 @@ from toolcrib.git.snapshots import (
     leads_away,
 )
 from toolcrib.system.threads import random_id
+from toolcrib.text.display import printable, some_of
 
 STALE_HINT = "git_log and git_status show how it is now; nothing was taken back."
 

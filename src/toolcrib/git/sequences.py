@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from toolcrib.core.result import Result
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.failures import failure
 from toolcrib.git.repository import Head, Repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.system.processes import Finished
+from toolcrib.text.display import printable, some_of
 
 OPEN = (
     "git_conflicts shows the sides and takes a choice; then {next}. git_conflicts with abort=true "

@@ -12,10 +12,10 @@ from toolcrib.core.context import Call, Proceed, room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET
-from toolcrib.files.content.display import counted
 from toolcrib.middleware.known_links import remember_links
 from toolcrib.state.results import Results
 from toolcrib.text.cleaner import clean
+from toolcrib.text.display import counted
 from toolcrib.text.fence import fence
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail

@@ -18,9 +18,9 @@ from toolcrib.core.errors import Internal, ToolError, UnsupportedContent
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import BINARY_KINDS, NAMES, kind_of_document, labelled_kind
 from toolcrib.documents.text import DocumentText
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import Kind, charset_of, kind_of, picture_of
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.web.converters.data import convert_csv, convert_image, convert_json, convert_text
 from toolcrib.web.converters.html import convert_html
 from toolcrib.web.converters.xml import convert_feed, convert_xml

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from toolcrib.files.content.display import DELIMITERS, delimiter_of, markdown_table, rows_of
+from toolcrib.text.display import DELIMITERS, delimiter_of, markdown_table, rows_of
 
 FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)
 ROWS = st.lists(st.lists(FIELDS.map(str.strip), min_size=1, max_size=5), max_size=8)

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.display import MAX_JSON_DEPTH, formatted_json
+from toolcrib.text.display import MAX_JSON_DEPTH, formatted_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cases import each_case
 from toolcrib.core.result import Result
-from toolcrib.files.content.display import size_of
+from toolcrib.text.display import size_of
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

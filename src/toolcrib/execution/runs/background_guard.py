@@ -26,12 +26,12 @@ from toolcrib.execution.runs.verdict import LINK
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import lies_in_repository, trouble
 from toolcrib.system.processes import Processes
+from toolcrib.text.display import printable, some_of
 
 DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
 GIT_NAMES = frozenset(

@@ -48,7 +48,6 @@ from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
 from toolcrib.files.changes.step import MANY, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
-from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import without_hooks
@@ -56,6 +55,7 @@ from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Area
 from toolcrib.system.threads import Checkpoint, random_id
+from toolcrib.text.display import counted, printable, some_of
 
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.terms import View

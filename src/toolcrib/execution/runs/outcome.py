@@ -14,10 +14,10 @@ from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.system.collector import Output
+from toolcrib.text.display import counted, printable
 
 MAX_FILES = 500
 MAX_DIFF_LINES = 200

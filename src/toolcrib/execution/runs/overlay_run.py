@@ -38,11 +38,11 @@ from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
 from toolcrib.files.changes.step import AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TakeoverRefused
-from toolcrib.files.content.display import size_of, some_of
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Area
 from toolcrib.system.threads import Checkpoint
+from toolcrib.text.display import size_of, some_of
 
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.sandbox import Sandbox

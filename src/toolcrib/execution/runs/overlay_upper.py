@@ -26,7 +26,6 @@ from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
 from toolcrib.execution.runs.folders import open_file, usable
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, RunDeltas
-from toolcrib.files.content.display import printable
 from toolcrib.files.handles import (
     READABLE,
     KernelOpener,
@@ -47,6 +46,7 @@ from toolcrib.files.trees import (
 )
 from toolcrib.files.writer import Attributes
 from toolcrib.system.removal import FOLDER, opened
+from toolcrib.text.display import printable
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
     raise ImportError

@@ -21,11 +21,11 @@ from toolcrib.core.config import environment
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.git_credentials import ENTRY, entries
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError

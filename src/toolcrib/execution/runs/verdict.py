@@ -13,12 +13,12 @@ from toolcrib.execution.runs.outcome import APPLY_TOOL
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
-from toolcrib.files.content.display import printable, size_of, some_of
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories import RunRepositories, lies_in_repository
 from toolcrib.files.trees import EntryState
+from toolcrib.text.display import printable, size_of, some_of
 
 RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
 

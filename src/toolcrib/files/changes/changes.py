@@ -24,12 +24,12 @@ from toolcrib.files.changes.step import MANY, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Owner, Store
 from toolcrib.system.threads import Checkpoint, content_id, explained, random_id
+from toolcrib.text.display import counted
 
 PRUNE_EVERY = 50
 SILENT_SECONDS = 600.0

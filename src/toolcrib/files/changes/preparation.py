@@ -18,7 +18,6 @@ from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
 from toolcrib.files.changes.step import ANYTHING, MANY, Change, changed
 from toolcrib.files.changes.tree_store import TreeStore
-from toolcrib.files.content.display import some_of
 from toolcrib.files.handles import WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
 from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
@@ -34,6 +33,7 @@ from toolcrib.files.trees import (
 from toolcrib.files.writer import explained, status_of
 from toolcrib.state.blobs import Blobs, digest_of
 from toolcrib.system.removal import opened
+from toolcrib.text.display import some_of
 
 READ_AGAIN = "Read it again, then send the change again."
 NO_COPY = "permanent=true deletes it for good; that asks the user."

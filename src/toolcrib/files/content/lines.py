@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import Encoding, Eol, detect, eol_of
+from toolcrib.text.display import counted
 
 BLOCK_BYTES = 1 << 20
 SAMPLE_BYTES = 1 << 16

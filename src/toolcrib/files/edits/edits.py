@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.line_marks import anchored, is_numbered, without_numbers
@@ -33,6 +32,7 @@ from toolcrib.files.edits.line_matches import (
     significant,
 )
 from toolcrib.files.edits.lookalikes import fold_each, respelt, with_file_spelling
+from toolcrib.text.display import counted
 
 # Several edits of one text: what was replaced so far, and the text as it is then.
 #

@@ -11,7 +11,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.core.tool import Param
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.line_marks import is_numbered, without_numbers
@@ -28,6 +27,7 @@ from toolcrib.files.edits.patch_parser import FilePatch, Hunk, read_patch
 from toolcrib.files.edits.report import ChangeReport
 from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size, placeholder
 from toolcrib.files.paths import SafePath, resolve_writable
+from toolcrib.text.display import counted
 
 # What the hunks of a patch come to in a text: found by the rules of every edit.
 

@@ -6,8 +6,8 @@ import asyncio
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config

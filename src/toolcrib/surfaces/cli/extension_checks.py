@@ -6,9 +6,9 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
 from toolcrib.extensions.own_tools import OwnTool, tools_folder
 from toolcrib.extensions.servers import ForeignServers, KnownServers
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.checks import Check
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 from toolcrib.toolbox import available
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.config import inline
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.foreign_settings import (
@@ -20,6 +19,7 @@ from toolcrib.surfaces.cli.foreign_settings import (
     of_environment,
     of_file,
 )
+from toolcrib.text.display import counted
 
 WHERE = """\
 Without files it looks for settings of plugins in LM Studio's home folder, for

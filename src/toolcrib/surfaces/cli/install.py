@@ -13,10 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME, Host, Launch
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config

@@ -11,8 +11,8 @@ from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.extensions.definitions import DefinitionChanges, ServerFacts, wanted
 from toolcrib.extensions.schemas import one_line
 from toolcrib.extensions.servers import ForeignServers, KnownServers
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.screen import visible, wrapped
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services

@@ -10,8 +10,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.files.content.display import counted
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -147,8 +147,8 @@ async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) 
 
 
 def _line(step: LoggedStep) -> str:
-    from toolcrib.files.content.display import some_of
     from toolcrib.surfaces.cli.screen import visible
+    from toolcrib.text.display import some_of
 
     when = time.strftime("%d %b %H:%M", time.localtime(step.time))
     home = f"{Path.home()}{os.sep}"

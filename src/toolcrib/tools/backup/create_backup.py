@@ -8,9 +8,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.backups import BackupContents, Backups, default_name
-from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, some_of
 
 DISPLAYED_NAMES = 5
 

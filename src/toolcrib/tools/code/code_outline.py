@@ -13,12 +13,12 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError, install_line
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.outline import outline
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 from toolcrib.text.tokens import estimate
 
 MISSING_EXTRA_NOTE = f"Found by patterns only; for exact outlines: {install_line('toolcrib[code]')}"

@@ -11,9 +11,9 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 from toolcrib.text.tokens import estimate
 
 MAX_LINE_CHARS = 120

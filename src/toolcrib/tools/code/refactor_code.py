@@ -24,9 +24,9 @@ from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, Unsupp
 from toolcrib.core.names import plain
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 PYTHON = LanguageFrontend(python_extraction, python_move, python_cleanup, is_valid_python)
 SCRIPT = LanguageFrontend(script_extraction, script_move, script_cleanup, is_valid_script)

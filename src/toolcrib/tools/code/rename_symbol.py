@@ -12,9 +12,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Offset, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 MAX_OBSTACLES = 12
 NOTHING = "Nothing was changed. Resolve these lines first, or change text by edit_file."

@@ -8,7 +8,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.data.database_changes import change, change_verdict, preview_text
 from toolcrib.data.databases import SourceArgument
-from toolcrib.files.content.display import counted
+from toolcrib.text.display import counted
 
 
 @tool(

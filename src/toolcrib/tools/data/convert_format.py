@@ -11,10 +11,10 @@ from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.data.formats import ENDINGS, FORMATS
 from toolcrib.data.table_files import CONVERT, rights_with_output, save
 from toolcrib.execution.workers import Workers
-from toolcrib.files.content.display import size_of
 from toolcrib.files.content.kinds import kind_of
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import size_of
 
 MAX_BYTES = 20_000_000
 ACTIONS = {

@@ -9,7 +9,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, tool
 from toolcrib.data.databases import SourceArgument, ask
 from toolcrib.data.table_files import rows_text
-from toolcrib.files.content.display import counted
+from toolcrib.text.display import counted
 
 
 @tool(

@@ -11,11 +11,11 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.data.formats import written_table
-from toolcrib.files.content.display import counted
 from toolcrib.files.edits.pattern_replacement import compiled_pattern
 from toolcrib.files.edits.text_loader import load
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 
 MAX_ROWS = 200_000
 DELIMITERS = {"": "\t", "tab": "\t", "\\t": "\t", "comma": ",", "space": " ", "semicolon": ";"}

@@ -10,8 +10,8 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.data.databases import MEMORY, NamedSource, SourceArgument, ask
 from toolcrib.data.table_files import rights_with_output, saved_format, table_result
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WritablePath
+from toolcrib.text.display import counted
 
 
 @tool(

@@ -11,10 +11,10 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.data.json_path import find, loads, steps_of
 from toolcrib.execution.jq import run_program
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import decoded
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 MAX_BYTES = 10_000_000
 

@@ -18,9 +18,9 @@ from toolcrib.data.table_files import (
 )
 from toolcrib.data.table_query import TableRequest
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 MAX_SECONDS = 300.0
 QUERY = Task(

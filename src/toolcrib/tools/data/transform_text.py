@@ -9,13 +9,13 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.pattern_replacement import PatternReplacement
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import load, need_size
 from toolcrib.files.paths import WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 
 
 def adapt(arguments: dict[str, Any]) -> None:

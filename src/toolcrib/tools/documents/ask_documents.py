@@ -11,10 +11,10 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.documents.library import Library
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import EntryFilter, EntryInfo, FoundPassage
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.text.fence import escape_fence
 from toolcrib.text.relevance import content_words
 from toolcrib.text.tokens import estimate

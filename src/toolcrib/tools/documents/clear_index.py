@@ -9,8 +9,8 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.documents.library import Library
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.text.display import counted
 from toolcrib.tools.documents.library_access import real_path
 
 

@@ -9,9 +9,9 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, WRITE, Count, Offset, Param, tool
 from toolcrib.documents.library import IndexedPath, JobOwner, Library, SyncReport, report_lines
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.retrieval.chunks import CHUNK_CHARS, OVERLAP_CHARS, ChunkSize
+from toolcrib.text.display import counted
 from toolcrib.tools.documents.library_access import progress_of, real_path, sync_notes
 
 MAX_PATHS = 50

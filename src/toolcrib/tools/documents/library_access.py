@@ -17,11 +17,11 @@ from toolcrib.documents.library import (
     SyncReport,
     beneath,
 )
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.search.globs import Globs
 from toolcrib.retrieval.entries import EntryFilter
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted, printable
 
 NO_KEY = "\0"
 """The key of no entry."""

@@ -11,9 +11,9 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.documents.library import Library
-from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.paths import Workspace
 from toolcrib.retrieval.entries import EntryInfo
+from toolcrib.text.display import counted, printable, size_of
 from toolcrib.text.tokens import estimate, lines_within
 
 

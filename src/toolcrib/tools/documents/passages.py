@@ -10,11 +10,11 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next
-from toolcrib.files.content.display import printable
 from toolcrib.files.paths import Workspace
 from toolcrib.retrieval.chunks import TextChunk
 from toolcrib.retrieval.entries import EntryInfo, FoundPassage
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import printable
 from toolcrib.text.fence import escape_fence
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut

@@ -15,12 +15,12 @@ from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, tool
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import DocumentText
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.public_url import References, open_url
 from toolcrib.net.page_bodies import read_body
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import clean
+from toolcrib.text.display import counted
 from toolcrib.text.fence import fence
 from toolcrib.text.passages import outline
 from toolcrib.text.tokens import estimate

@@ -10,9 +10,9 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.documents.library import Library
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import PassageRanking
+from toolcrib.text.display import counted
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.documents.library_access import (
     answered_whole,

@@ -12,12 +12,12 @@ from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import load_or_new, need_size
 from toolcrib.files.paths import WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 
 PAUSES = [0.02 * 1.3**number for number in range(20)]
 """Seconds to wait at most, where others change the file meanwhile: some 12 together."""

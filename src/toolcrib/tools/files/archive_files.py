@@ -24,10 +24,10 @@ from toolcrib.files.archives import (
 )
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import ANYTHING, Step
-from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, some_of
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.argument_adapters import adapt_archive
 

@@ -11,9 +11,9 @@ from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import TreeCopy
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, some_of
 
 MAX_LISTED = 5
 

@@ -12,13 +12,13 @@ from toolcrib.core.tool import ERASE, READ, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.files.search.expressions import ExpressionError, compiled_expression
 from toolcrib.files.search.globs import translate
 from toolcrib.files.search.pattern import reason_of
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, some_of
 
 UNCONFIRMED_MATCHES = 20
 """Matches of a pattern that are deleted without being confirmed."""

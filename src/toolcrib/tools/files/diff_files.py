@@ -12,12 +12,12 @@ from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.lines import TextFile
 from toolcrib.files.handles import Entry, Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, printable
 from toolcrib.tools.files.folder_entries import MAX_ENTRIES, is_bulk, walk
 
 

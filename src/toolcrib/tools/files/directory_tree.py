@@ -11,10 +11,10 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Param, tool
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.path_gate import NAMES_SEARCHED
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, printable
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.argument_adapters import adapt_listing
 from toolcrib.tools.files.folder_entries import (

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of, media_type_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, TextFile
 from toolcrib.files.handles import Handle, special_kind_name
 from toolcrib.files.handles import kind_of as kind_of_mode
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, printable, size_of
 
 MAX_HASHED_BYTES = 512_000_000
 """Bytes of a file up to which it is hashed."""

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
 from toolcrib.core.result import Image
 from toolcrib.documents.kinds import BINARY_KINDS, is_document, labelled_kind
-from toolcrib.files.content.display import counted
 from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, FittingChars, LinePage, TextFile
 from toolcrib.files.edits.line_marks import anchor
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath
 from toolcrib.system.threads import Checkpoint
+from toolcrib.text.display import counted
 from toolcrib.text.tokens import estimate, longest_head
 
 if TYPE_CHECKING:

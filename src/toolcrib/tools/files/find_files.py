@@ -9,7 +9,6 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
-from toolcrib.files.content.display import printable
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.files.search.catalog import (
     MAX_QUERY_CHARS,
@@ -24,6 +23,7 @@ from toolcrib.files.search.globs import has_signs
 from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import printable
 from toolcrib.text.tokens import lines_within
 
 MAX_LIMIT = 500

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.handles import Entry
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import SafePath
+from toolcrib.text.display import counted, printable, size_of
 
 MAX_ENTRIES = 20_000
 """Entries looked at; a tree with more is listed up to there."""

@@ -12,9 +12,9 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
-from toolcrib.files.content.display import printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import printable
 from toolcrib.text.tokens import lines_within
 from toolcrib.tools.files.argument_adapters import adapt_listing
 from toolcrib.tools.files.folder_entries import (

@@ -10,7 +10,6 @@ from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import printable
 from toolcrib.files.edits.pattern_replacement import (
     SECONDS,
     FileReplacement,
@@ -22,6 +21,7 @@ from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import need_size
 from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import printable
 from toolcrib.tools.files.argument_adapters import adapt_replacement
 
 PARTIAL_NOTE = "the time of a dry run was up; path and glob narrow it"

@@ -11,7 +11,6 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
-from toolcrib.files.content.display import printable
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
@@ -20,6 +19,7 @@ from toolcrib.files.search.pattern import Pattern, pattern_of
 from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
 from toolcrib.files.search.search import FileLimits, MatchCounts, Search, read_hits, within_limits
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import printable
 from toolcrib.text.tokens import estimate, lines_within
 from toolcrib.tools.files.argument_adapters import adapt_search
 

@@ -11,8 +11,8 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
-from toolcrib.files.content.display import some_of
 from toolcrib.files.paths import Workspace, WritablePath
+from toolcrib.text.display import some_of
 
 MAX_LISTED = 10
 

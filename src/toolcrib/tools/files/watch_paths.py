@@ -10,10 +10,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, Seconds, tool
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.files.watches import MAX_EVENTS, PathWatch, PathWatches, WatchEvent
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted, printable
 from toolcrib.tools.files.argument_adapters import adapt_watch
 
 MAX_LISTED_EVENTS = 10

@@ -8,11 +8,11 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.contents import stage
 from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.steps import git_step
+from toolcrib.text.display import counted, printable, some_of
 
 
 @tool(

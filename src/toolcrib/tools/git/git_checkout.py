@@ -9,7 +9,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.precautions import ask_about
@@ -18,6 +17,7 @@ from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_between, names_by_switch
+from toolcrib.text.display import counted
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:

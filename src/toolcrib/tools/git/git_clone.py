@@ -11,13 +11,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, WRITE, Count, Decision, Param, tool
-from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.git.layout import find_layout
 from toolcrib.git.program import AGENTS, GitProgram
 from toolcrib.git.remotes import SECONDS, connected, new_folder, read_address
 from toolcrib.git.repository import Repository, fresh_environment, inside_of, opened, text_of
 from toolcrib.git.revisions import branch_name
+from toolcrib.text.display import counted, some_of
 
 USUAL_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk"})
 

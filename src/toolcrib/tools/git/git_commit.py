@@ -10,12 +10,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.git.contents import marks_in, not_run, secrets_in, stage, staged_patch
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+from toolcrib.text.display import printable, some_of
 
 
 async def _ask_about_secrets(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

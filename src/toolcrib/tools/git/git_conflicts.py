@@ -9,13 +9,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
 from toolcrib.git.precautions import ask_about, names_of_going_on
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+from toolcrib.text.display import printable, some_of
 
 MAX_DISPLAYED_FILES = 5
 ABORT = {

@@ -8,7 +8,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
-from toolcrib.files.content.display import some_of
 from toolcrib.git.precautions import names_of_autostash, protected_among
 from toolcrib.git.remotes import (
     SECONDS,
@@ -23,6 +22,7 @@ from toolcrib.git.revisions import branch_name
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_merge, names_by_rebase
+from toolcrib.text.display import some_of
 
 REBASE = frozenset({"true", "yes", "on", "1", "merges"})
 

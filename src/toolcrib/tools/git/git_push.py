@@ -11,7 +11,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, Denied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, SEND, Decision, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.git.remotes import (
     SECONDS,
     RemoteAddress,
@@ -24,6 +23,7 @@ from toolcrib.git.remotes import (
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.revisions import branch_name
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 
 MAX_SUBJECTS = 5
 DEFAULT_BRANCH = "HEAD"

@@ -8,10 +8,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, UnsupportedContent
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import printable
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, parse_patch, rendered
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.text.display import printable
 
 FORMAT = "%H%x00%an%x00%ad%x00%D%x00%P%x00%B%x00"
 BINARY_SNIFF_BYTES = 8_000

@@ -9,7 +9,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.git.failures import failure
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
@@ -17,6 +16,7 @@ from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_between, names_by_pick, names_in
+from toolcrib.text.display import counted
 
 BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
 """git stash names all files to itself by a pattern; nothing of the call is one."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.display import printable
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.attributes import filtered
 from toolcrib.git.repository import open_repository
 from toolcrib.git.status import FileStatus, WorkingStatus, status_of
+from toolcrib.text.display import printable
 
 MAX_LISTED = 300
 

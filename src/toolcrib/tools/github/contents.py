@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.core.errors import BadInput, NotFound, UnsupportedContent
-from toolcrib.files.content.display import counted
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.tools.github.authors import check_ref
 from toolcrib.tools.github.client import RAW, TEXT_MATCH, place
 from toolcrib.tools.github.repository import GitHubRepository, is_allowed

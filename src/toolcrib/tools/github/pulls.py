@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.core.errors import Denied, HttpStatus, ToolError
-from toolcrib.files.content.display import counted
 from toolcrib.git.patches import parse_patch
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.tools.github.client import DIFF, ListPage
 from toolcrib.tools.github.issues import (
     LEFT_OUT,

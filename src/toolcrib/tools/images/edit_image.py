@@ -12,9 +12,9 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import WritablePath
 from toolcrib.images.pictures import EDIT, format_of, read_picture, run, visible
+from toolcrib.text.display import size_of
 
 MAX_MARKS = 200
 _RESIZE = re.compile(

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.images.pictures import DESCRIBE, FORMATS, read_picture, run
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import size_of
 
 
 @tool(

@@ -11,10 +11,10 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import WritablePath
 from toolcrib.images.pictures import need_extra
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import size_of
 
 BORDER = 4
 """Modules of white around it, as readers want it."""

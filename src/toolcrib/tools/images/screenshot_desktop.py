@@ -15,10 +15,10 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import MACHINE, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.images.pictures import EDIT, FORMATS, need_extra, run
 from toolcrib.system.processes import Processes
+from toolcrib.text.display import size_of
 
 SECONDS = 10.0
 MAX_OUTPUT = 150_000_000

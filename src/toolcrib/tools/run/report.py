@@ -23,13 +23,13 @@ from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.execution.runs.runs import BackgroundRun
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
-from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.paths import Workspace
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
 from toolcrib.system.collector import Ring
 from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.cleaner import printed
+from toolcrib.text.display import printable, some_of
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
 

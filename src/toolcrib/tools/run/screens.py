@@ -9,8 +9,8 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.execution.terminals.terminals import Terminal
-from toolcrib.files.content.display import counted
 from toolcrib.system.threads import in_thread_if_large
+from toolcrib.text.display import counted
 from toolcrib.text.truncation import head_and_tail
 from toolcrib.tools.run.report import served_lines, source_of
 

@@ -10,10 +10,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 
 BLOCK_BYTES = 1 << 20
 BROKEN = {"md5", "sha1"}

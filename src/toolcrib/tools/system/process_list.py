@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
-from toolcrib.files.content.display import size_of
 from toolcrib.state.redaction import HIDDEN, redact_text
 from toolcrib.system.machine import ProcessInfo, processes
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import size_of
 
 COMMAND_CHARS = 120
 MAX_COMMAND_CHARS = 2_000

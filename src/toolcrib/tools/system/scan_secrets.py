@@ -10,13 +10,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import TimedOut
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.search.globs import Globs
 from toolcrib.files.search.hits import text_of
 from toolcrib.files.search.scope import scope_of, walk
 from toolcrib.state.secret_finder import find_secrets
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted, printable, some_of
 from toolcrib.tools.system.secret_history import OldSecret, scan_history
 
 MAX_FILE_BYTES = 5_000_000

@@ -11,10 +11,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.execution.interpreters.programs import shell_program
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import Workspace
 from toolcrib.system import machine
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import size_of
 
 Metric = Literal["cpu", "memory", "disk", "network"]
 MAX_LISTED = 12

@@ -8,9 +8,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import MACHINE, Param, tool
-from toolcrib.files.content.display import counted
 from toolcrib.system.desktop import MAX_BYTES, Clipboard
 from toolcrib.system.processes import Processes
+from toolcrib.text.display import counted
 
 
 @tool(

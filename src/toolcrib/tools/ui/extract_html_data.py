@@ -10,9 +10,9 @@ from toolcrib.core.errors import BadInput, NoResults, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 EXTRACT = Task(
     "toolcrib.documents.html_data_child:extract", "Reading the HTML", 30.0, 1500,

@@ -12,11 +12,11 @@ from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import Workspace, WorkspacePath, WritablePath, resolve_writable
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.system.opener import open_for_person
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import size_of
 from toolcrib.tools.ui.page_tasks import MARKDOWN, page_picture
 from toolcrib.tools.ui.pages import guarded_page
 

@@ -12,9 +12,9 @@ from toolcrib.core.tool import WRITE, AnyJson, Param, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import size_of
 from toolcrib.files.new_names import new_file
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
+from toolcrib.text.display import size_of
 from toolcrib.tools.ui.page_tasks import DRAW_PAGE, page_picture
 from toolcrib.tools.ui.pages import guarded_page, whole_page
 from toolcrib.tools.ui.views import PageView, ViewKind, view_of

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 
-from toolcrib.files.content.display import counted
 from toolcrib.files.search.scope import SearchScope, walk
 from toolcrib.system.threads import Checkpoint
+from toolcrib.text.display import counted
 
 MAX_FILE_BYTES = 1_000_000
 MAX_FILES = 20_000

@@ -16,13 +16,13 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
-from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.repositories import RepositorySummary, repository_of
 from toolcrib.files.search.scope import SearchScope, scope_of, walk
 from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted, printable
 from toolcrib.text.tokens import longest_head
 from toolcrib.tools.workspace.project_checks import MAX_LISTED, findings_of, sources_of
 

@@ -6,15 +6,15 @@ import json
 import re
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.files.content.display import (
+from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, PictureHead, kind_of, picture_of
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import (
     counted,
     delimiter_of,
     formatted_json,
     markdown_table,
     rows_of,
 )
-from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, PictureHead, kind_of, picture_of
-from toolcrib.text.cleaner import one_line
 from toolcrib.web.page import MAX_PAGE_CHARS, Page, RawPage, decode
 
 _GUARD = re.compile(r"\s*(?:\)\]\}'?,?|for\s?\(;;\);|while\s?\(1\);)\s*")

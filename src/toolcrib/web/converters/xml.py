@@ -9,8 +9,8 @@ from typing import Any
 from toolcrib.documents.feeds import MAX_MARKUP_CHARS, Feed, FeedItem, format_feed, read_feed
 from toolcrib.documents.html_text import absolute_url, web_url
 from toolcrib.documents.xml_tree import Tree, XmlNode, read_tree
-from toolcrib.files.content.display import counted
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.text.truncation import cut
 from toolcrib.web.converters.data import convert_json
 from toolcrib.web.page import MAX_PAGE_CHARS, Facts, Link, Page, RawPage, decode

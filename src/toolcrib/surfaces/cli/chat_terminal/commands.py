@@ -14,12 +14,12 @@ from toolcrib.agents.chat_session import AttachedFile, ChatSession
 from toolcrib.agents.conversation import content_text, images_of
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.files.content.display import counted
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.cli.chat_terminal.attachments import attachment_of
 from toolcrib.surfaces.cli.chat_terminal.models import chosen, endpoints, show_models
 from toolcrib.surfaces.cli.chat_terminal.view import TurnView, note
 from toolcrib.surfaces.cli.screen import table, wrapped
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.net.models.endpoint import Endpoint

@@ -17,7 +17,6 @@ from toolcrib.agents.events import ChatEvent, EndEvent, FormEvent, QuestionEvent
 from toolcrib.agents.outcome import Outcome, Status
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
-from toolcrib.files.content.display import counted
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.cli.chat_terminal.approvals import Approver
 from toolcrib.surfaces.cli.chat_terminal.commands import HELP, Commands, is_command
@@ -27,6 +26,7 @@ from toolcrib.surfaces.cli.chat_terminal.prompt_editor import PromptEditor
 from toolcrib.surfaces.cli.chat_terminal.view import Look, TurnView, close_with, note, write_error
 from toolcrib.surfaces.cli.screen import visible
 from toolcrib.surfaces.shutdown import end_within
+from toolcrib.text.display import counted
 
 AGAIN = "Ctrl-C again, or Ctrl-D, leaves."
 NO_TOOL = "[answered without a tool: nothing was looked up]"
