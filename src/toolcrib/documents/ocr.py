@@ -202,37 +202,20 @@ class Ocr:
         began = time.monotonic()
         best = await self._in_form(program, picture, language, deadline, PageForm())
         seconds = time.monotonic() - began
-        forms = _forms(best)
-        for form in forms:
-            if best.confidence >= SURE and form.scale == 1:
-                continue
-            other = await self._tried(program, picture, language, deadline, form)
-            if other is None:
-                return best
-            best = max(best, other, key=lambda found: found.score)
-        scale = max((form.scale for form in forms), default=1.0) if best.lines else 1.0
-        for quarters in QUARTERS:
-            if best.confidence >= DOUBTFUL or len(best.text) > FEW_CHARS or seconds > BRIEF_SECONDS:
-                break
-            form = PageForm(scale=scale, quarters=quarters)
-            other = await self._tried(program, picture, language, deadline, form)
-            if other is None:
-                break
-            best = max(best, other, key=lambda found: found.score)
+        with suppress(TimedOut):  # what is read by then is an answer
+            forms = _forms(best)
+            for form in forms:
+                if best.confidence < SURE or form.scale != 1:
+                    other = await self._in_form(program, picture, language, deadline, form)
+                    best = max(best, other, key=lambda found: found.score)
+            scale = max((form.scale for form in forms), default=1.0) if best.lines else 1.0
+            for quarters in QUARTERS if seconds <= BRIEF_SECONDS else ():
+                if best.confidence >= DOUBTFUL or len(best.text) > FEW_CHARS:
+                    break
+                form = PageForm(scale=scale, quarters=quarters)
+                other = await self._in_form(program, picture, language, deadline, form)
+                best = max(best, other, key=lambda found: found.score)
         return best
-
-    async def _tried(
-        self,
-        program: str,
-        picture: bytes,
-        language: str,
-        deadline: float | None,
-        form: PageForm,
-    ) -> OcrText | None:
-        """A page in another form, or None where there is no time for it."""
-        with suppress(TimedOut):
-            return await self._in_form(program, picture, language, deadline, form)
-        return None
 
     async def _in_form(
         self,

@@ -61,16 +61,14 @@ async def names_by_rebase(repository: Repository, onto: str) -> list[str]:
     return names
 
 
-async def names_by_pick(
-    repository: Repository, commit: str, *, revert: bool = False, ours: str = "HEAD"
-) -> list[str]:
+async def names_by_pick(repository: Repository, commit: str, *, revert: bool = False) -> list[str]:
     """The files that a commit, done again or undone on top of another, may write."""
     parent = await repository.line("rev-parse", "-q", "--verify", f"{commit}^")
     if not parent:
         return await names_in(repository, commit)
     changed = await names_between(repository, parent, commit)
     base = commit if revert else parent
-    return [*changed, *_moved(changed, await _renames(repository, base, ours))]
+    return [*changed, *_moved(changed, await _renames(repository, base, "HEAD"))]
 
 
 async def _merge_bases(repository: Repository, one: str, other: str) -> list[str]:

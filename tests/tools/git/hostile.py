@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 from tests.indexes import index_naming
-from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.made import commit, git, make_repository, on_a_side, write
 
 Plant = Callable[[Path, str], None]
 
@@ -116,10 +116,7 @@ def conflicting(then: Plant) -> Plant:
         with (repo / ".gitattributes").open("a") as file:
             file.write("a.txt merge=evil\n")
         commit(repo, "attributes")
-        git(repo, "checkout", "-q", "-b", "side")
-        write(repo, **{"a.txt": "side\n"})
-        commit(repo, "side")
-        git(repo, "checkout", "-q", "main")
+        on_a_side(repo, **{"a.txt": "side\n"})
         write(repo, **{"a.txt": "main\n"})
         commit(repo, "main")
         then(repo, run)

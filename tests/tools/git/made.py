@@ -55,6 +55,14 @@ def make_repository(folder: Path, **files: str) -> Path:
     return folder
 
 
+def on_a_side(folder: Path, **files: str) -> None:
+    """A branch `side` with a commit of some files; `main` is checked out again."""
+    git(folder, "checkout", "-q", "-b", "side")
+    write(folder, **files)
+    commit(folder, "side")
+    git(folder, "checkout", "-q", "main")
+
+
 def write(folder: Path, **files: str) -> None:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.made import commit, git, make_repository, on_a_side, write
 from tests.tools.git.test_local import do, refused, state
 from toolcrib import Toolbox
 
@@ -60,10 +60,7 @@ async def test_lines_with_a_number_sign_stay_in_messages(box: Toolbox, repo: Pat
 async def test_longer_marks_of_a_conflict_are_refused(tmp_path: Path) -> None:
     marked = {"a.txt": "1\n", ".gitattributes": "a.txt conflict-marker-size=12\n"}
     repo = make_repository(tmp_path / "ws", **marked)
-    git(repo, "checkout", "-q", "-b", "side")
-    write(repo, **{"a.txt": "side\n"})
-    commit(repo, "side")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"a.txt": "side\n"})
     write(repo, **{"a.txt": "main\n"})
     commit(repo, "main")
     async with Toolbox(workspace=repo) as box:
@@ -153,10 +150,7 @@ async def test_a_folder_as_it_was_has_a_line_for_each_name(tmp_path: Path) -> No
 
 
 async def test_a_merge_is_taken_back_by_a_commit_of_its_own(box: Toolbox, repo: Path) -> None:
-    git(repo, "checkout", "-q", "-b", "side")
-    write(repo, **{"side.txt": "x\n"})
-    commit(repo, "side")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"side.txt": "x\n"})
     write(repo, **{"main.txt": "x\n"})
     commit(repo, "main")
     git(repo, "merge", "-q", "--no-edit", "side")
@@ -236,12 +230,9 @@ async def test_a_revert_by_its_own_name_reverts(box: Toolbox, repo: Path) -> Non
 
 
 async def test_a_merge_is_aborted_after_a_side_was_taken(box: Toolbox, repo: Path) -> None:
-    git(repo, "checkout", "-qb", "side")
-    write(repo, **{"a.txt": "theirs\n"})
-    git(repo, "commit", "-qam", "theirs")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"a.txt": "theirs\n"})
     write(repo, **{"a.txt": "ours\n"})
-    git(repo, "commit", "-qam", "ours")
+    commit(repo, "ours")
     before = state(repo)
     for side in ("base", "theirs", "ours"):
         await do(box, "git_merge", branch="side")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conditions import until
-from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.made import git, make_repository, on_a_side
 from tests.tools.git.test_local import do
 from toolcrib import Toolbox
 
@@ -54,10 +54,7 @@ async def test_no_work_is_lost(batch: int, tmp_path: Path) -> None:
         seed = batch * 1000 + number
         chance = random.Random(seed)
         repo = make_repository(tmp_path / f"{number}")
-        git(repo, "checkout", "-q", "-b", "side")
-        write(repo, **{"a.txt": "side\n", "side.txt": "x\n"})
-        commit(repo, "side")
-        git(repo, "checkout", "-q", "main")
+        on_a_side(repo, **{"a.txt": "side\n", "side.txt": "x\n"})
         words = await words_until_killed(repo, seed, chance)
         # The janitor ends git too, after which a lock of it may be left.
         await until(lambda place=repo: not _is_used(place))

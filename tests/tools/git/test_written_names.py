@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.made import commit, git, make_repository, on_a_side, write
 from tests.tools.git.test_local import refused
 from toolcrib import Toolbox
 
@@ -25,20 +25,14 @@ def moved(repo: Path, old: str = "tools.json", new: str = ACTING) -> None:
 
 def changed_on_a_side(repo: Path) -> None:
     """The side changes a file that this branch has under another name."""
-    git(repo, "checkout", "-q", "-b", "side")
-    write(repo, **{"tools.json": EVIL})
-    commit(repo, "side")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"tools.json": EVIL})
     moved(repo)
 
 
 def added_to_a_moved_folder(repo: Path) -> None:
     write(repo, **{"conf/readme.json": TEXT})
     commit(repo, "conf")
-    git(repo, "checkout", "-q", "-b", "side")
-    write(repo, **{"conf/tasks.json": EVIL})
-    commit(repo, "side")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"conf/tasks.json": EVIL})
     moved(repo, "conf/readme.json", ".vscode/readme.json")
 
 
@@ -135,10 +129,7 @@ async def test_it_is_asked_before_it_is_written(
 
 async def test_other_renames_are_merged_unasked(tmp_path: Path) -> None:
     repo = make_repository(tmp_path / "ws", **{"tools.json": TEXT, ACTING: "{}\n"})
-    git(repo, "checkout", "-q", "-b", "side")
-    write(repo, **{"tools.json": EVIL})
-    commit(repo, "side")
-    git(repo, "checkout", "-q", "main")
+    on_a_side(repo, **{"tools.json": EVIL})
     moved(repo, new="lib/tools.json")
     async with Toolbox(workspace=repo) as box:
         result = await box.call("git_merge", {"branch": "side"})
