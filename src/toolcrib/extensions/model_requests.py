@@ -69,7 +69,7 @@ def _messages(params: types.CreateMessageRequestParams) -> list[dict[str, Any]]:
     return found
 
 
-async def sampled(
+async def answer_sampling(
     name: str, params: types.CreateMessageRequestParams, ctx: Ctx | None, count: int
 ) -> types.CreateMessageResult | types.ErrorData:
     """The answer to a server's request for a model; the result of the call says that it asked.

@@ -302,11 +302,11 @@ class ForeignServers:
 
         async def sample(context: Any, params: types.CreateMessageRequestParams) -> Any:
             del context
-            from toolcrib.extensions.model_requests import sampled
+            from toolcrib.extensions.model_requests import answer_sampling
 
             server = self._server(name)
             server.questions += 1
-            return await sampled(name, params, self._asker(name), server.questions)
+            return await answer_sampling(name, params, self._asker(name), server.questions)
 
         return sample
 

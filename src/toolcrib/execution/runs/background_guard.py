@@ -50,7 +50,7 @@ OWN_PLACES = frozenset({"worktrees", "modules"})
 OBEYED = ("commondir", "config.worktree", "config")
 """What git obeys in a repository, and a run may have added to one that was there."""
 
-Known = Callable[[SafePath], str]
+KindBefore = Callable[[SafePath], str]
 """The kind of what was there before the run; "" for nothing."""
 
 
@@ -72,7 +72,7 @@ class BackgroundGuard:
         workspace: Workspace,
         processes: Processes,
         confined: Callable[[], Confined],
-        known: Known,
+        known: KindBefore,
     ) -> None:
         self.notes: list[str] = []
         self._workspace = workspace
@@ -147,12 +147,12 @@ class BackgroundGuard:
                 quarantine_repositories, self._workspace, paths, self._known
             )
             self.notes += notes_on(refused)
-            self._end_of_patience(refused)
+            self._end_repeating(refused)
             await self._cover(paths)
         except (ToolError, OSError) as error:
             self.notes.append(f"not all new protected names were covered: {error}")
 
-    def _end_of_patience(self, refused: Iterable[str]) -> None:
+    def _end_repeating(self, refused: Iterable[str]) -> None:
         """End a program that makes the same again and again: git would find it nearly always."""
         self._refusals.update(list(refused))
         name, count = max(self._refusals.items(), key=lambda each: each[1], default=("", 0))
@@ -243,7 +243,7 @@ def notes_on(refused: Mapping[str, str]) -> list[str]:
 
 
 def quarantine_repositories(
-    workspace: Workspace, paths: Iterable[str], known: Known
+    workspace: Workspace, paths: Iterable[str], known: KindBefore
 ) -> dict[str, str]:
     """Rename what makes git obey what a run has made; what was done, by name. Blocking.
 
@@ -267,7 +267,9 @@ def quarantine_repositories(
     return refused
 
 
-def _misleading(workspace: Workspace, place: SafePath, known: Known) -> tuple[SafePath, str] | None:
+def _misleading(
+    workspace: Workspace, place: SafePath, known: KindBefore
+) -> tuple[SafePath, str] | None:
     """The name by which git would obey something, and why; None where there is nothing wrong."""
     kind = _kind(place)
     if kind == "file":
@@ -303,7 +305,7 @@ def _trouble(workspace: Workspace, place: SafePath) -> str:
 
 
 def _misleading_file(
-    workspace: Workspace, place: SafePath, known: Known
+    workspace: Workspace, place: SafePath, known: KindBefore
 ) -> tuple[SafePath, str] | None:
     found = LEADS.match(_read(place))
     if found is None or place.parts[-1] != ".git":
@@ -315,7 +317,7 @@ def _misleading_file(
     return place, "it leads git to a folder that runs can write"
 
 
-def _is_in_repository(place: SafePath, known: Known) -> bool:
+def _is_in_repository(place: SafePath, known: KindBefore) -> bool:
     """Whether git keeps a folder for a working tree or module of a repository that was there."""
     depth = place.parts.index(".git") + 1 if ".git" in place.parts[:-1] else 0
     top = place.ancestor(depth)
@@ -344,7 +346,7 @@ def _names(place: SafePath) -> list[str]:
     return []
 
 
-def _is_new_link(place: SafePath, known: Known) -> bool:
+def _is_new_link(place: SafePath, known: KindBefore) -> bool:
     """Whether a run made a link in a repository."""
     is_link = os.path.islink(place.absolute)  # noqa: PTH114
     return is_link and known(place) != "link" and lies_in_repository(place)

@@ -424,7 +424,7 @@ class DirectRun:
         for real, snapshot in self._before.items():
             yield from (f"{real}/{relative}" for relative in snapshot.entries)
 
-    def knew(self, path: SafePath) -> str:
+    def kind_before(self, path: SafePath) -> str:
         """The kind of what was there before the run; "" for nothing."""
         snapshot = self._before.get(path.root.real)
         entry = snapshot.entries.get("/".join(path.parts)) if snapshot is not None else None
@@ -443,7 +443,7 @@ class DirectRun:
         comparison = await asyncio.to_thread(self._compare, ctx)
         if self.background:
             quarantined = await asyncio.to_thread(
-                quarantine_repositories, self.direct.workspace, comparison.paths, self.knew
+                quarantine_repositories, self.direct.workspace, comparison.paths, self.kind_before
             )
             if quarantined:
                 self._notes += notes_on(quarantined)

@@ -179,7 +179,7 @@ class OverlayRun:
             for place, inner, files in os.walk(root.real):
                 yield from (f"{place}/{name}" for name in (*inner, *files))
 
-    def knew(self, path: SafePath) -> str:
+    def kind_before(self, path: SafePath) -> str:
         """The kind of what was there: all in the roots themselves is none of the run's."""
         return "link" if os.path.islink(path.absolute) else "file"  # noqa: PTH114
 

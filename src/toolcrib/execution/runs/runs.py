@@ -315,7 +315,7 @@ class Runs:
                     self._workspace,
                     self._services.use(Processes),
                     lambda: confined,
-                    strategy.knew,
+                    strategy.kind_before,
                 )
                 await guard.remember(strategy.known_paths())
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
