@@ -126,7 +126,7 @@ def test_processes_on_one_store_as_on_windows(tmp_path: Path) -> None:
     argv = [sys.executable, OTHER, "win32", "-m", "toolcrib", "call", "write_file"]
     started = [
         subprocess.Popen(
-            [*argv, "path=a.txt", f"content={n}", "--workspace", str(workspaces[n % 2])],
+            [*argv, f"path={n}.txt", f"content={n}", "--workspace", str(workspaces[n % 2])],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
@@ -134,4 +134,4 @@ def test_processes_on_one_store_as_on_windows(tmp_path: Path) -> None:
     ]
     ended = [(process.communicate(timeout=60)[0], process.returncode) for process in started]
     assert [code for _, code in ended] == [0] * 3, ended
-    assert all((place / "a.txt").exists() for place in workspaces)
+    assert all((workspaces[n % 2] / f"{n}.txt").read_text() == str(n) for n in range(3))

@@ -170,10 +170,11 @@ def _rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
     try:
         for row in csv.reader(noted(), delimiter=delimiter, skipinitialspace=True):
-            if len(lines) > 1:
+            if len(lines) > 1 or lines[0].count('"') % 2:
                 if len(lines) > MAX_FIELD_LINES:
                     raise BrokenQuotes
-                # An open quote ends at the next one, some rows on, in the middle of a cell.
+                # An open quote ends at the next one, some rows on, in the middle of a cell, or
+                # with the file.
                 list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
             lines.clear()
             if row:

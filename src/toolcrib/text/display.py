@@ -91,7 +91,9 @@ def delimiter_of(source: str) -> str:
         sample = sample.rpartition("\n")[0] or sample
 
     def score(delimiter: str) -> float:
-        rows = rows_of(sample, delimiter) or []
+        rows = rows_of(sample, delimiter)
+        if rows is None:  # quotes do not match: lines as they stand tell as well
+            rows = [line.split(delimiter) for line in sample.split("\n") if line]
         widths = Counter(map(len, rows))
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         return count / len(rows) * (1 + min(width, 20) / 100) if width > 1 else 0.0
@@ -113,6 +115,8 @@ def rows_of(source: str, delimiter: str) -> list[list[str]] | None:
     except csv.Error:
         return None
     if any(field.count("\n") > MAX_FIELD_LINES for row in rows for field in row):
+        return None
+    if rows and rows[-1][-1].endswith("\n"):  # a quote is open to the end
         return None
     return rows
 

@@ -147,6 +147,20 @@ async def test_lines_of_two_encodings_in_one_file(box: Toolbox, ws: Path) -> Non
     assert (await ok(box, "query_table", path="mac.csv")).data["rows"][1] == ["2", "Öhr"]
 
 
+async def test_a_quote_that_is_open_to_the_end_is_noticed(box: Toolbox, ws: Path) -> None:
+    """In the last line it swallows the rest of that line alone, which is easily overlooked."""
+    (ws / "open.csv").write_text('a;b\n1,5;2\n"x;3\n')
+    result = await box.call("query_table", {"path": "open.csv"})
+    assert "Quotes do not match" in result.text
+    assert '"x | 3' in result.text
+    (ws / "inches.csv").write_text('size,count\n5" disk,3\n"a ""b""",4\n')
+    result = await box.call("query_table", {"path": "inches.csv"})
+    assert "Quotes" not in result.text
+    assert '5" disk | 3' in result.text
+    read = await box.call("read_document", {"path": "open.csv"})
+    assert '"x;3' in read.text
+
+
 async def test_broken_quotes_cost_one_row(box: Toolbox, ws: Path) -> None:
     body = "".join(f'{n},"name {n}"\n' for n in range(500))
     (ws / "a.csv").write_text(f'id,name\n{body}500,"open\n' + body)
