@@ -53,6 +53,14 @@ def absent(reason: str) -> None:
 
 
 @pytest.fixture
+def git_identity(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's own settings of git name a committer, which a fresh machine does not."""
+    settings = tmp_path_factory.mktemp("git") / "config"
+    settings.write_text("[user]\n\tname = Ann\n\temail = ann@example.com\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+
+
+@pytest.fixture
 def hint(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Says what would make a tool better; the summary of the run prints it, nothing fails."""
     return lambda text: record_property("hint", text)

@@ -65,6 +65,7 @@ def test_each_name_of_a_tool_that_is_not_here_says_what_there_is_instead() -> No
                 assert error.hint == naming.instead or "run_command" in error.hint, naming.name
 
 
+@pytest.mark.usefixtures("git_identity")
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "as they come"])
 @pytest.mark.parametrize("system", list(CALLS))
 async def test_each_call_does_what_it_does_there(

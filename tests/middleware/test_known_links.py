@@ -268,6 +268,7 @@ def opened(folder: Path, *hosts: str) -> Toolbox:
     return Toolbox(config, workspace=folder, extra=[outside_page, outside_search, outside_post])
 
 
+@pytest.mark.usefixtures("git_identity")
 async def test_no_echo_makes_a_link_known(site: Site, tmp_path: Path) -> None:
     folder = site.folder = tmp_path / "work"
     known, silent = [], []
