@@ -21,6 +21,7 @@ from typing import (
 )
 
 from toolcrib.core.compat import compat_tables
+from toolcrib.core.names import plain
 from toolcrib.core.plain_functions import awaitable
 from toolcrib.core.result import Result
 from toolcrib.core.settings import Action, PolicyConfig, Rule
@@ -91,7 +92,7 @@ JsonObject: TypeAlias = Annotated[
 AnyJson: TypeAlias = Annotated[Any, Param("Text or JSON.", kind="any", json_type="string")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameter:
     """One parameter of a tool, resolved from its annotation."""
 
@@ -101,7 +102,7 @@ class Parameter:
     required: bool
     default: Any
 
-    @property
+    @cached_property
     def item(self) -> Parameter:
         """The elements of a list parameter."""
         inner, meta = _element(self.type)
@@ -112,17 +113,17 @@ class Parameter:
         """What help and docs say of it; a model is shown it unless it is `plain`."""
         return self.meta.description or (self.item.description if self.is_list else "")
 
-    @property
+    @cached_property
     def is_list(self) -> bool:
         """Whether the value is a list."""
         return get_origin(self.type) is list
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """`path`, `url`, `json` or nothing; a list has the kind of its elements."""
         return self.item.meta.kind if self.is_list else self.meta.kind
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of all values in it, also of those in the fields of records."""
         if self.is_list:
@@ -341,6 +342,12 @@ class Tool:
     def kinds(self) -> frozenset[str]:
         """The kinds of its parameters' values: each call asks for its paths and URLs."""
         return frozenset().union(*(parameter.kinds for parameter in self.parameters))
+
+    @cached_property
+    def argument_names(self) -> Mapping[str, str]:
+        """The right name of each argument by its plain names, its own and other ones."""
+        names = {plain(alias): name for alias, name in self.argument_aliases.items()}
+        return names | {plain(p.name): p.name for p in self.parameters}
 
     @cached_property
     def schema(self) -> dict[str, Any]:

@@ -165,8 +165,7 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
     Raises:
         BadInput: a name that the tool does not know, or one given twice.
     """
-    names = {plain(alias): name for alias, name in tool.argument_aliases.items()}
-    names |= {plain(p.name): p.name for p in tool.parameters}
+    names = tool.argument_names
     spelt = {plain(name): name for name in given}
     if naming is not None:
         sent = naming.meaning(given)
