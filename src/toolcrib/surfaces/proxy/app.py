@@ -27,7 +27,7 @@ from toolcrib.surfaces.proxy.prompt_forms import prompt_form
 from toolcrib.surfaces.proxy.prompt_stages import PromptStages, StagedRequest, UsageReader
 from toolcrib.surfaces.proxy.request import BodyTooLong, ClientGone, ClientRequest
 from toolcrib.surfaces.proxy.responses_mender import ResponsesStreamMender, mended_response
-from toolcrib.surfaces.proxy.rounds import ChatRounds
+from toolcrib.surfaces.proxy.rounds import REFUSALS, ChatRounds
 from toolcrib.surfaces.proxy.upstreams import Upstreams, credentials_for
 from toolcrib.surfaces.proxy.wire import (
     credentials_headers,
@@ -152,7 +152,9 @@ class ProxyApp:
             return
         has_loop = name == "chat" and value.get("n") in (None, 1)
         steps = self.toolbox.use(OwnSteps)
-        earlier = await steps.restored(form.messages, request.owner) if has_loop else None
+        earlier = None
+        with suppress(ToolError):  # a store that cannot be read has none
+            earlier = await steps.restored(form.messages, request.owner) if has_loop else None
         staged = await self.stages.run(
             form,
             value,
@@ -190,10 +192,13 @@ class ProxyApp:
                 lead,
                 save,
             )
-            outcome = await rounds.run(may_refuse=is_first)
+            outcome = await rounds.run()
             if not outcome.refusal:
                 break
-            await self.stages.again(staged, outcome.refusal)
+            if not is_first or not await self.stages.again(staged, outcome.refusal):
+                self.stages.note_refusal(prompt, outcome.refusal)
+                await self._plain(request, upstream, headers, None)
+                return
         if outcome.tokens_in:
             await self.stages.learn(staged, outcome.tokens_in)
 
@@ -230,11 +235,15 @@ class ProxyApp:
                 body = text_of_json(staged.body).encode("utf-8", "replace")
             sent = framed(lines, body)
             async with upstream.request(request.method, request.target, sent, body) as reply:
-                if reply.status >= 400 and staged is not None and is_plain(reply):
+                if reply.status in REFUSALS and staged is not None and is_plain(reply):
                     refusal = b"".join([chunk async for chunk in reply.chunks])
                     text = refusal.decode("utf-8", "replace")
                     if is_first and await self.stages.again(staged, text):
                         is_first = False
+                        continue
+                    if staged.is_changed:  # what is refused as we made it goes as it came
+                        self.stages.note_refusal(staged.prompt, text)
+                        staged = None
                         continue
                     await request.answer_bytes(reply, refusal)
                     return

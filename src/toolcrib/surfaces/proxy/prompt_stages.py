@@ -146,6 +146,12 @@ class PromptStages:
             return
         await learn_usage(prompt, staged.context, tokens_in)
 
+    def note_refusal(self, prompt: Prompt, message: str) -> None:
+        """Show that the request goes as it came, since the server refuses what was made of it."""
+        if self._config.proxy.trace:
+            reason = " ".join(error_message(message).split())[:200]
+            self.tell(f"{prompt.model} {prompt.conversation[:13]} sent as it came: {reason}")
+
     def trace(self, prompt: Prompt) -> None:
         """Show what was done, where that is wanted."""
         if not self._config.proxy.trace:

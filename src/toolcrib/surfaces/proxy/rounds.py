@@ -26,6 +26,8 @@ from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stre
 SaveSteps = Callable[[PromptMessage, list[PromptMessage]], Awaitable[None]]
 PROGRESS_SECONDS = 10.0
 PARAGRAPH = "\n\n"
+REFUSALS = (400, 413, 422, 500, 501)
+"""With these a server refuses what a request says: its length, its roles, tools that it has."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,8 @@ class RoundsOutcome:
     """How an answer ended.
 
     Attributes:
-        refusal: what the server said instead of an answer, unsent; "" where it answered.
+        refusal: what the server said instead of an answer, unsent; "" where something was
+            sent. It may be for what is ours in the request.
         tokens_in: tokens that the server counted in the first round.
     """
 
@@ -88,17 +91,14 @@ class ChatRounds:
         self._usage = UsageReader()
         self._tokens_in = 0
         self._tail = StreamTail(request.dialect)
+        self._is_bare = False
 
-    async def run(self, *, may_refuse: bool = False) -> RoundsOutcome:
-        """Send the request, and the answer to the client.
-
-        Args:
-            may_refuse: whether a refusal for its length is given back, and not sent.
-        """
+    async def run(self) -> RoundsOutcome:
+        """Send the request, and the answer to the client."""
         number = 0
         while True:
             number += 1
-            is_last = number > self._limits.rounds or monotonic() > self._end
+            is_last = self._is_bare or number > self._limits.rounds or monotonic() > self._end
             body = self._with_tools(offers=not is_last)
             data = text_of_json(body).encode("utf-8", "replace")
             lines = framed(self._headers, data)
@@ -106,7 +106,9 @@ class ChatRounds:
             try:
                 async with self._upstream.request(method, target, lines, data) as reply:
                     if reply.status != 200:
-                        return await self._refused(reply, may_refuse=may_refuse and number == 1)
+                        if outcome := await self._refused(reply):
+                            return outcome
+                        continue
                     if is_stream(reply):
                         goes_on = await self._stream(reply)
                     else:
@@ -139,14 +141,20 @@ class ChatRounds:
         if steps:
             await self._save(answer, steps)
 
-    async def _refused(self, reply: UpstreamReply, *, may_refuse: bool) -> RoundsOutcome:
+    async def _refused(self, reply: UpstreamReply) -> RoundsOutcome | None:
+        """Hand a refusal on; None where the request is to go once more, as it came."""
         body = b"".join([chunk async for chunk in reply.chunks])
         if self._request.started:
+            if reply.status in REFUSALS and not self._is_bare:
+                self._is_bare, self._steps = True, []
+                self._body = self._request.value or self._body
+                self._messages = list(self._body["messages"])
+                return None
             message = f"The model server refuses (HTTP {reply.status})."
             await self._write(self._tail.error_end(message, "http_status"))
             await self._request.write(b"", more=False)
             return self._outcome()
-        if may_refuse:
+        if reply.status in REFUSALS:
             return RoundsOutcome(body.decode("utf-8", "replace") or " ")
         await self._request.start(reply.status, answer_headers(reply.headers, (b"content-length",)))
         await self._request.write(body, more=False)
