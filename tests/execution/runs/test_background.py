@@ -151,7 +151,7 @@ async def test_what_goes_on_at_the_end_of_the_service_is_logged(
     bench: RunBench, opened: Opened, root: Path
 ) -> None:
     await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (root / "made").exists():
             await asyncio.sleep(0.05)
     await bench.services.close()
@@ -161,7 +161,7 @@ async def test_what_goes_on_at_the_end_of_the_service_is_logged(
 
 async def test_a_cancelled_end_is_logged_all_the_same(bench: RunBench, root: Path) -> None:
     running = await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (root / "made").exists():
             await asyncio.sleep(0.05)
     ending = asyncio.ensure_future(running.finish())
@@ -237,7 +237,7 @@ async def test_a_repository_that_would_run_something_is_put_aside(
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (root / f"{quarantined}.refused").exists():
                 await asyncio.sleep(0.02)
     notes = (await running.finish()).notes
@@ -268,7 +268,7 @@ async def test_git_writes_through_no_link_of_a_job(
     running = await bench.start(f"(cd {top}; {script}); echo made; {rest}")
     await lines_of(running, "made")
     if not ends:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (place / "logs").is_symlink() or (place / "COMMIT_EDITMSG").is_symlink():
                 await asyncio.sleep(0.02)
     notes = (await running.finish()).notes
@@ -285,7 +285,7 @@ async def test_a_program_that_makes_the_same_again_and_again_is_ended(
     make(root)
     running = await bench.start(f"echo made; while :; do {made}; sleep 0.01; done 2> /dev/null")
     await lines_of(running, "made")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await running.confined.wait()
     notes = (await running.finish()).notes
     assert any("again and again" in note for note in notes), notes

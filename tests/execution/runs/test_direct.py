@@ -234,8 +234,9 @@ async def test_two_at_once(bare: RunBench, root: Path) -> None:
     one, two = await asyncio.gather(
         bare.changed("echo 1 > one; sleep 0.4"), bare.changed("sleep 0.2; echo 2 > two; sleep 0.8")
     )
-    assert one.state == "applied"
-    # Who wrote a file cannot be told; each is in one step, none in two.
+    # Who wrote a file cannot be told; each is in one step, none in two. Who ends first, and
+    # whether the other has anything left to log then, depends on the machine.
+    assert {one.state, two.state} in ({"applied"}, {"applied", "none"})
     steps = await bare.steps()
     assert sorted(path for step in steps for path in step.paths) == [
         str(root / "one"),
@@ -243,7 +244,6 @@ async def test_two_at_once(bare: RunBench, root: Path) -> None:
     ]
     await bare.undo(len(steps))
     assert list(root.iterdir()) == []
-    assert two.state in ("applied", "none")
 
 
 async def test_a_cancelled_run_is_logged_and_mended(bare: RunBench, root: Path) -> None:

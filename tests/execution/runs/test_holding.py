@@ -116,7 +116,10 @@ async def test_what_both_did_alike_is_no_conflict(bench: RunBench, root: Path) -
 
 
 async def test_a_run_that_was_stopped_is_held(bench: RunBench, root: Path) -> None:
-    ran = await bench.sh("echo half > f; sleep 30", seconds=0.7)
+    for seconds in (0.7, 5.0, 20.0):  # until there is time enough for it to begin
+        ran = await bench.sh("echo half > f; sleep 60", seconds=seconds)
+        if ran.outcome.state != "none":
+            break
     assert ran.timed_out
     assert ran.outcome.state == "held"
     assert not (root / "f").exists()
@@ -134,11 +137,14 @@ async def test_two_runs_at_once_do_not_see_each_other(bench: RunBench, root: Pat
 
 
 async def test_of_two_runs_at_once_on_one_file_one_is_held(bench: RunBench, root: Path) -> None:
-    (root / "n").write_text("0\n")
-    await settle()
-    states = await asyncio.gather(
-        *(bench.changed(f"sleep 0.3; echo {n} >> n; sleep 0.2") for n in (1, 2))
-    )
+    for pause in (0.3, 2, 10):  # until one begins before the other ends
+        (root / "n").write_text("0\n")
+        await settle()
+        states = await asyncio.gather(
+            *(bench.changed(f"sleep {pause}; echo {n} >> n; sleep {pause}") for n in (1, 2))
+        )
+        if any(outcome.state == "held" for outcome in states):
+            break
     assert sorted(outcome.state for outcome in states) == ["applied", "held"]
     assert (root / "n").read_text() in ("0\n1\n", "0\n2\n")
 
@@ -228,7 +234,7 @@ async def test_a_cancelled_run_leaves_nothing(bench: RunBench, root: Path, tmp_p
     task = asyncio.create_task(
         bench.sh("echo x > x; echo go; sleep 30", on_output=lambda _: started.set())
     )
-    await asyncio.wait_for(started.wait(), 15)
+    await asyncio.wait_for(started.wait(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

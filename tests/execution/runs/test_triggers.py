@@ -135,5 +135,5 @@ async def test_without_overlays_it_is_put_back_and_held(bare: RunBench, root: Pa
 async def test_settings_of_git_that_are_a_pipe_hold_nothing_up(bench: RunBench, root: Path) -> None:
     (root / ".git").mkdir()
     os.mkfifo(root / ".git/config")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert (await bench.changed("echo x > x")).state == "applied"

@@ -41,7 +41,7 @@ class Box:
     root: Path
 
     async def run(
-        self, *argv: str, views: Any = None, seconds: float = 20, cwd: str = ".", **more: Any
+        self, *argv: str, views: Any = None, seconds: float = 60, cwd: str = ".", **more: Any
     ) -> Ended:
         place = self.workspace.resolve(cwd)
         view: View = Bind() if views is None else views

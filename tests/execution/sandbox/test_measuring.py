@@ -28,7 +28,7 @@ import ctypes, os, threading, time
 def work():
     time.sleep(0.3)
     held = [b"x" * 10_000_000 for _ in range(40) if not time.sleep(0.01)]
-    time.sleep(8)
+    time.sleep(50)
     os._exit(0)
 threading.Thread(target=work).start()
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
@@ -42,7 +42,7 @@ at = libc.mmap(None, ctypes.c_size_t(size), 1, 0x4022, -1, 0)
 libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(size), 15)
 for place in range(at, at + size, 2 << 20):
     ctypes.c_char.from_address(place).value
-time.sleep(8)
+time.sleep(50)
 """
 DROPPED = """
 import ctypes, mmap, time
@@ -53,7 +53,7 @@ for _ in range(40):
     kept[-1].write(bytes(10_000_000))
     kept[-1].madvise(mmap.MADV_DONTNEED)  # no map shows it, and the pages are there
     time.sleep(0.01)
-time.sleep(8)
+time.sleep(50)
 """
 CLOSED = """
 import mmap, os, time
@@ -64,7 +64,7 @@ for _ in range(40):
     kept.append(mmap.mmap(fd, 10_000_000))
     os.close(fd)
     time.sleep(0.01)
-time.sleep(8)
+time.sleep(50)
 """
 IN_TRANSIT = """
 import os, socket, time
@@ -76,7 +76,7 @@ for _ in range(40):
     socket.send_fds(kept[-1][0], [b"x"], [fd])
     os.close(fd)
     time.sleep(0.01)
-time.sleep(8)
+time.sleep(50)
 """
 UNSEEN = """
 import ctypes, os, time
@@ -86,7 +86,7 @@ for _ in range(40):
     fds.append(os.memfd_create("x"))
     os.write(fds[-1], bytes(10_000_000))
     time.sleep(0.01)
-time.sleep(8)
+time.sleep(50)
 """
 LEFT_TO_A_THREAD = """
 import ctypes, os, threading, time
@@ -97,7 +97,7 @@ def work():
         fds.append(os.memfd_create("x"))
         os.write(fds[-1], bytes(10_000_000))
         time.sleep(0.01)
-    time.sleep(8)
+    time.sleep(50)
     os._exit(0)
 threading.Thread(target=work).start()
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
@@ -113,7 +113,7 @@ for number in range(30):
         files[-1].write(bytes(5_000_000)); files[-1].flush(); os.fsync(files[-1].fileno())
         os._exit(0)
     time.sleep(0.04)
-time.sleep(8)
+time.sleep(50)
 """
 UNAWAITED = """
 import os, signal, time
@@ -124,7 +124,7 @@ for number in range(30):
             file.write(bytes(5_000_000)); os.fsync(file.fileno())
         os._exit(0)
     time.sleep(0.04)
-time.sleep(8)
+time.sleep(50)
 """
 
 
@@ -190,7 +190,7 @@ for number in range(30):
     time.sleep(0.02)
     os.chmod("shut", 0o700)
 os.chmod("shut", 0)
-time.sleep(8)
+time.sleep(50)
 """
 
 
@@ -245,7 +245,7 @@ async def test_a_thread_that_is_refused_ends_no_watch(
         patch.setattr(threading.Thread, "start", refused)
         with pytest.raises(Unavailable, match="another thread"):
             await box.sh("true")
-    hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(8)"
+    hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(50)"
     done = await box.python(hold, limits=Limits(memory_bytes=100 * MEGABYTE))
     assert done.stopped == "memory"
 

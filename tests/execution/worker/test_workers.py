@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tests.conditions import until
 from toolcrib.core.errors import (
     Internal,
     MissingExtra,
@@ -78,10 +79,7 @@ async def test_a_child_stays_for_the_next_call(workers, processes):
 async def test_an_idle_child_is_ended(processes):
     workers = Workers(processes, idle_seconds=0.2)
     answer, _ = await workers.run(ECHO, {})
-    for _ in range(200):
-        if not processes.running:
-            break
-        await asyncio.sleep(0.05)
+    await until(lambda: not processes.running)
     assert workers.idle == processes.running == 0
     assert not is_running(answer["pid"])
     again, _ = await workers.run(ECHO, {})
@@ -101,10 +99,7 @@ async def test_a_child_that_was_killed_meanwhile_is_replaced(workers):
 
 async def test_a_child_that_grew_is_not_kept(workers, processes):
     answer, _ = await workers.run(GROW, {"megabytes": 600})
-    for _ in range(200):
-        if not processes.running:
-            break
-        await asyncio.sleep(0.05)
+    await until(lambda: not processes.running)
     assert workers.idle == 0
     assert not is_running(answer["pid"])
 
@@ -123,7 +118,7 @@ async def test_time_is_bounded(workers, processes, what):
     began = time.monotonic()
     with pytest.raises(TimedOut) as raised:
         await act(workers, what, deadline=began + 1.5)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     assert raised.value.hint == "Act less."
     assert processes.running == 0
 

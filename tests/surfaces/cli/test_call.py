@@ -15,7 +15,7 @@ import pytest
 from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.model import Raw, model_server
-from tests.surfaces.cli.program import Program, gone
+from tests.surfaces.cli.program import PATIENCE, Program, gone
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
 
@@ -165,7 +165,7 @@ async def test_a_signal_ends_the_call_and_its_children(
     pid = int(process.stderr.readline().split()[1])
     assert not gone(pid)
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (code, "", "toolcrib: stopped.\n")
     await until(lambda: gone(pid))
     assert program("history", "--json").json[0]["outcome"] == "cancelled"
@@ -208,7 +208,7 @@ def test_stdin_is_left_alone_unless_asked_for(program: Program) -> None:
     read, write = os.pipe()
     try:
         process = program.start("call", "join_words", "words=a", stdin=read)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=PATIENCE)
         assert (process.returncode, out) == (0, "a\n")
     finally:
         os.close(read)
@@ -239,7 +239,7 @@ async def test_ctrl_c_is_answered_with_a_line(program: Program) -> None:
         process = program.start("call", "delegate_task", "task=x", *flags)
         await until(lambda: server.requested)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (130, "", "toolcrib: stopped.\n")
 
 

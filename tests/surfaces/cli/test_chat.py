@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.servers.model import ModelServer, Raw, Turn, model_server
-from tests.surfaces.cli.program import Ended, Program
+from tests.surfaces.cli.program import PATIENCE, Ended, Program
 from toolcrib.core.context import Question, Rejection
 from toolcrib.surfaces.cli.chat_terminal.approvals import Approver
 
@@ -255,7 +255,7 @@ def test_words_flow_into_a_pipe_and_stay_when_interrupted(
     while b"a long" not in came:  # the server says no more, and does not end
         came += os.read(process.stdout.fileno(), 100)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     reply = came.decode() + out
     assert process.returncode == 130
     assert reply.startswith("a long")

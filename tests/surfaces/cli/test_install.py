@@ -118,7 +118,7 @@ async def test_the_printed_server_answers(program: Program, host: str) -> None:
 
 def answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=5) as response:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as response:
             return "/tools/read_file" in json.load(response)["paths"]
     except (urllib.error.URLError, ConnectionError):
         return False

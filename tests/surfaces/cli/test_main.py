@@ -11,7 +11,7 @@ import pytest
 
 import toolcrib
 from tests.cases import each_case
-from tests.surfaces.cli.program import PROGRAM, Program
+from tests.surfaces.cli.program import PATIENCE, PROGRAM, Program
 from toolcrib.surfaces.cli.commands import COMMANDS
 from toolcrib.surfaces.cli.flags import split
 
@@ -91,7 +91,7 @@ def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> 
     process.stdin.write(hello)
     process.stdin.flush()
     assert '"serverInfo"' in process.stdout.readline()
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "")
     assert re.fullmatch(r"toolcrib: folder: .+; profile: default\n", err)
 
@@ -120,7 +120,7 @@ def test_a_reader_that_leaves_is_no_error(program: Program, words: tuple[str, ..
         assert process.stdout
         assert process.stderr
         process.stdout.close()
-        assert process.wait(20) in (0, 141)
+        assert process.wait(PATIENCE) in (0, 141)
         assert process.stderr.read() == ""
 
 

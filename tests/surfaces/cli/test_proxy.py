@@ -11,7 +11,7 @@ import pytest
 
 from tests.conditions import until
 from tests.servers.model import Turn, model_server
-from tests.surfaces.cli.program import Program
+from tests.surfaces.cli.program import PATIENCE, Program
 from tests.surfaces.cli.test_serve import free_port
 
 pytestmark = pytest.mark.timeout(120)
@@ -36,7 +36,7 @@ async def test_it_says_where_it_listens_and_what_is_on(program: Program) -> None
 
         await until(answered)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=PATIENCE)
     assert answers == ["hello"]
     assert f"proxy at http://127.0.0.1:{port}/v1, for {server.url}" in err
     assert "tool calls mended: on; stages: " in err

@@ -41,7 +41,7 @@ async def test_flags_say_where_and_which_tools(program: Program) -> None:
 
     await until(answers)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert out == ""
     assert f"http://127.0.0.1:{port}/mcp" in err
     assert "No token is asked for" in err
@@ -60,7 +60,7 @@ async def test_it_says_at_the_start_that_a_token_is_asked_for(program: Program) 
         assert line, displayed
         displayed += line
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
     assert displayed.endswith("A token is asked for, the one in TOOLCRIB_TOKEN.\n")
     assert "xxx" not in displayed
 

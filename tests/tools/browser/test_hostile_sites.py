@@ -183,10 +183,10 @@ async def test_spellings_of_a_secret(text: str) -> None:
 async def test_masking_takes_no_longer_for_pages_made_to_slow_it() -> None:
     masks = SecretMasks()
     masks.add(WORD)
-    begun = time.monotonic()
+    begun = time.process_time()
     for part in ("\\", "%25", " ", "p@ss ", "&#0"):
         assert masks(part * 100_000) == part * 100_000
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @each_case(

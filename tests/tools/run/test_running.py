@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from toolcrib import Toolbox
 from toolcrib.core.result import Result
 
@@ -272,11 +273,7 @@ async def test_a_command_in_the_background(box: Toolbox, folder: Path) -> None:
     assert done.data["exit_code"] == 4
     again = await fine(box, "run_command", command="touch up; sleep 1000", background=True)
     job = again.data["id"]
-    for _ in range(200):
-        if (folder / "up").exists():
-            break
-        await asyncio.sleep(0.05)
-    assert (folder / "up").exists()
+    await until((folder / "up").exists)
     assert "stopped" in (await fine(box, "cancel_background_command", id=job)).text
     late = await fine(box, "read_job", id=started.data["id"], wait="none")
     assert "one" in late.text

@@ -243,7 +243,7 @@ async def test_the_size_and_the_time_of_one(server, open_box, workspace):
     server["/big.png"] = Answer(png(extra=b"x" * 5000), kind="image/png")
     server["/slow.png"] = Answer(png(), kind="image/png", hold=held)
     server["/a.png"] = Answer(png(), kind="image/png")
-    box = await open_box(max_bytes=2000, timeout=0.5)
+    box = await open_box(max_bytes=2000, timeout=4)
     urls = [f"{server.url}/{name}.png" for name in ("big", "slow", "a")]
     result = await box.call("fetch_images", {"urls": urls})
     held.set()
