@@ -183,11 +183,11 @@ FLOODS = (
         "F22",
         "names without content",
         """
-        for n in range(24_000): os.close(os.open("empty%d" % n, 65))
+        for n in range(100_000): os.close(os.open("empty%d" % n, 65))
         """,
         "for n in range(200): open('empty%d' % n, 'w')\nsay('ok')",
         limits={"disk_bytes": 20 * MB},
-        over={"files": 15_000},
+        over={"files": 75_000},
         seconds=20.0,
     ),
     _flood(

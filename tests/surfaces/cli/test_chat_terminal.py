@@ -248,7 +248,8 @@ def test_commands(program: Program, start: Start, server: ModelServer) -> None:
         assert len(server.requested[-1]["messages"]) == 4
         does("/undo", "Forgotten: who")
         does("/tools read_file", "read_file")
-        does("/edit", "you>")
+        terminal.type("/edit\r")
+        terminal.until("hello")  # the last text, to be changed
         terminal.type("\x01well, \r")
         terminal.until("fine")
         terminal.until("you>")
