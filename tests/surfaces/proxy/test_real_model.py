@@ -32,7 +32,7 @@ def server() -> Iterator[str]:
         yield url
 
 
-def asked(text: str, **more: Any) -> dict[str, Any]:
+def request_body(text: str, **more: Any) -> dict[str, Any]:
     messages = [{"role": "user", "content": text}]
     return {"model": "m", "messages": messages, "temperature": 0, "max_tokens": 40, **more}
 
@@ -41,7 +41,7 @@ def asked(text: str, **more: Any) -> dict[str, Any]:
 async def test_a_call_that_the_server_leaves_as_text(
     server: str, tmp_path: Path, stream: bool
 ) -> None:
-    body = asked(WEATHER, tools=[TOOL], stream=stream)
+    body = request_body(WEATHER, tools=[TOOL], stream=stream)
     async with (
         proxied(f"{server}/v1", config=state(tmp_path)) as base,
         httpx2.AsyncClient(timeout=200) as client,
@@ -65,7 +65,7 @@ async def test_a_call_that_the_server_leaves_as_text(
 
 async def test_the_model_answers_by_a_memory(server: str, tmp_path: Path) -> None:
     tree = settings([f"{server}/v1"], stages=["memory"]) | state(tmp_path)
-    body = asked("What is the name of my cat? Answer with one word.")
+    body = request_body("What is the name of my cat? Answer with one word.")
     async with (
         proxied_box(tree) as (base, toolbox),
         httpx2.AsyncClient(timeout=200) as client,
@@ -80,7 +80,7 @@ async def test_the_model_answers_by_a_memory(server: str, tmp_path: Path) -> Non
 
 async def test_what_is_longer_than_the_window_is_answered(server: str, tmp_path: Path) -> None:
     text = FILLER * 1_500 + NEEDLE + "\n" + FILLER * 200
-    body = asked("Look at the log.")
+    body = request_body("Look at the log.")
     body["messages"] += [
         call(1, "get_weather", city="A"),
         {"role": "tool", "tool_call_id": "c1", "content": text},
