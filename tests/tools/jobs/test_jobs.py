@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -123,7 +124,8 @@ async def test_the_caller_hears_that_it_waits(box: Toolbox) -> None:
     job = await start(box, serve)
     caller = Caller("mcp", notify=notify)
     await box.call("read_job", {"id": job, "timeout": PROGRESS_SECONDS + 0.5}, caller=caller)
-    assert [p.message for p in heard] == [f"waiting for {job}, {PROGRESS_SECONDS:.0f} s"]
+    assert heard
+    assert all(re.fullmatch(rf"waiting for {job}, \d+ s", p.message) for p in heard)
     assert PROGRESS_SECONDS < 10
 
 
@@ -177,7 +179,7 @@ async def test_list(box: Toolbox) -> None:
     assert (await box.call("list_jobs")).text == "No jobs."
     job = await start(box, serve)
     listed = await box.call("list_jobs", session="s1")
-    assert listed.text == f"{job}  running  0 s  make all"
+    assert re.fullmatch(rf"{job}  running  \d s  make all", listed.text)
     assert listed.data["jobs"][0]["this_session"]
     assert not (await box.call("list_jobs")).data["jobs"][0]["this_session"]
 
