@@ -111,6 +111,43 @@ async def test_reasoning_that_repeats_itself(box: Any) -> None:
     assert outcome["answer"] == "plum"
 
 
+BROKEN_CALLS = (  # as Qwen2.5-Coder-0.5B wrote them
+    '{"\nname": "delete_path", "arguments": {"path": "/tmp/task", "permanent": true}}',
+    '{"name": "edit_file", "arguments": {"path": "app.ini", "edits": [["old", "new"]]}]}',
+)
+
+
+@pytest.mark.parametrize("text", BROKEN_CALLS)
+async def test_a_broken_call_is_no_answer(box: Any, text: str) -> None:
+    box.server.says(Turn(text), Turn("plum"))
+    outcome = await delegated(box)
+    assert (outcome["answer"], outcome["tool_calls"]) == ("plum", 0)
+    assert "could not be read" in box.server.words()
+
+
+@pytest.mark.parametrize("text", BROKEN_CALLS)
+async def test_a_broken_call_as_the_last_answer_is_no_answer(box: Any, text: str) -> None:
+    call = Turn("", [("read_file", {"path": "notes.md"})])
+    box.server.says(call, call, call, Turn(text))
+    outcome = await delegated(box)
+    assert outcome["status"] == "stalled"
+    assert "the word is plum" in outcome["answer"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "Ada", "arguments": "none"}',
+        '{"name": "Ada", "age": 3',
+        '{"name": "read_file", "arguments": {]} is what the file holds.',
+        "{name} is a slot",
+    ],
+)
+async def test_json_that_is_no_broken_call_is_an_answer(box: Any, text: str) -> None:
+    box.server.says(Turn(text))
+    assert (await delegated(box))["answer"] == text
+
+
 MET: dict[str, Any] = {}
 
 

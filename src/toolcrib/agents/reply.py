@@ -19,6 +19,11 @@ CUT_OFF_PROBLEM = "cut off"
 MAX_CALL_CHARS = 20_000
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,63}")
+_BROKEN_CALL = re.compile(
+    r"(?:```\w*)?\s*[\[{][\s\[{\"]{0,20}name\"\s*:\s*\"[A-Za-z_][\w.-]{0,63}\"\s*,\s*"
+    r"\"(?:arguments|parameters)\"\s*:"
+)
+BROKEN_CALL_PROBLEM = "it is JSON of a call, and does not parse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,8 @@ def parse_reply(
         answer: a complete one.
         tools: those on offer, in the OpenAI form.
         used: the ids of earlier calls of this run; new ones are added.
-        lenient: take an answer that is nothing but a call, of whatever tool, for one.
+        lenient: take an answer that is nothing but a call, of whatever tool, for one, and one
+            that begins as a call and cannot be read for a broken one.
     """
     from toolcrib.toolcalls import parse_tool_calls
 
@@ -96,7 +102,21 @@ def parse_reply(
     if lenient and not calls and not problem and (alone := _call_alone(text)):
         name, arguments = alone
         return ParsedReply("", [RequestedCall(name, arguments, _id("", name, 0, used))])
+    if lenient and not calls and not problem and _is_broken_call(text):
+        problem = BROKEN_CALL_PROBLEM  # shown as the answer it would tell nobody anything
     return ParsedReply(text, calls, problem)
+
+
+def _is_broken_call(text: str) -> bool:
+    """Whether an answer begins and ends as a call in JSON does, and is no JSON."""
+    if not _BROKEN_CALL.match(text) or not text.endswith(("}", "]", '"', "```")):
+        return False
+    inside = _FENCED.fullmatch(text)
+    try:
+        json.loads(inside[1] if inside else text)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _call_alone(text: str) -> tuple[str, Mapping[str, Any]] | None:
