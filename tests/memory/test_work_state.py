@@ -57,6 +57,16 @@ async def test_a_state_is_kept_merged_and_bounded(
     await other.close()
 
 
+async def test_what_is_being_written_is_seen(tmp_path: Path) -> None:
+    services = opened(tmp_path)
+    states = services.use(WorkStates)
+    for number in range(1, 21):
+        states.note("user", {"messages": 1})
+        state, _ = await asyncio.gather(states.get("user"), states.flush())
+        assert state.messages == number
+    await services.close()
+
+
 @pytest.mark.rows("X18")
 async def test_a_broken_store_is_set_aside_and_named(tmp_path: Path) -> None:
     services = opened(tmp_path)

@@ -135,6 +135,8 @@ class WorkStates:
         self._max_bytes = max_bytes
         self._waiting: dict[str, list[Mapping[str, Any]]] = {}
         self._writing: asyncio.Task[None] | None = None
+        # What is being written is neither waiting nor there yet: nobody looks meanwhile.
+        self._moving = asyncio.Lock()
         self.warnings: list[str] = []
 
     @classmethod
@@ -146,8 +148,10 @@ class WorkStates:
         """What the scopes say together; the first says it before the others."""
         found = WorkState()
         for scope in reversed(scopes):
-            state = await self._rows.read(lambda c, scope=scope: _load(c, scope))  # type: ignore[misc]
-            for changes in self._waiting.get(scope, ()):
+            async with self._moving:
+                state = await self._rows.read(lambda c, scope=scope: _load(c, scope))  # type: ignore[misc]
+                waiting = tuple(self._waiting.get(scope, ()))
+            for changes in waiting:
                 state = state.with_changes(changes)
             found = state.over(found)
         return found.expanded()
@@ -178,7 +182,6 @@ class WorkStates:
 
     async def forget(self, *scopes: str) -> int:
         """Remove the states of some scopes, without any those of all; how many there were."""
-        self._waiting.clear() if not scopes else [self._waiting.pop(s, None) for s in scopes]
 
         def write(connection: sqlite3.Connection) -> int:
             known = {row[0] for row in connection.execute("SELECT scope FROM work_state")}
@@ -186,17 +189,20 @@ class WorkStates:
             connection.executemany("DELETE FROM work_state WHERE scope = ?", [(s,) for s in gone])
             return len(gone)
 
-        return await self._rows.write(write)
+        async with self._moving:
+            self._waiting.clear() if not scopes else [self._waiting.pop(s, None) for s in scopes]
+            return await self._rows.write(write)
 
     async def flush(self) -> None:
         """Write what waits; what cannot be written is told, and gone."""
-        waiting, self._waiting = self._waiting, {}
-        for scope, changes in waiting.items():
-            try:
-                await self._rows.write(lambda c, s=scope, w=changes: self._store(c, s, w))  # type: ignore[misc]
-            except (BadInput, ConfigError, StorageFailure) as error:
-                warning = f"The state of the work was not kept: {error.message}"
-                self.warnings += [warning] if warning not in self.warnings else []
+        async with self._moving:
+            waiting, self._waiting = self._waiting, {}
+            for scope, changes in waiting.items():
+                try:
+                    await self._rows.write(lambda c, s=scope, w=changes: self._store(c, s, w))  # type: ignore[misc]
+                except (BadInput, ConfigError, StorageFailure) as error:
+                    warning = f"The state of the work was not kept: {error.message}"
+                    self.warnings += [warning] if warning not in self.warnings else []
 
     async def close(self) -> None:
         """Write what waits."""
