@@ -83,17 +83,20 @@ SAMPLE_CHARS = 65_536
 MAX_FIELD_LINES = 200
 """Line ends in one field; more comes from a quote that nobody closed."""
 
+AFTER_LAST = "end"
+"""A line of one field."""
+
 
 def delimiter_of(source: str) -> str:
     """The character that parts the most lines of the start alike."""
     sample = source[:SAMPLE_CHARS]
     if len(source) > SAMPLE_CHARS:
         sample = sample.rpartition("\n")[0] or sample
+    lines = [line for line in sample.split("\n") if line]
 
     def score(delimiter: str) -> float:
-        rows = rows_of(sample, delimiter)
-        if rows is None:  # quotes do not match: lines as they stand tell as well
-            rows = [line.split(delimiter) for line in sample.split("\n") if line]
+        # The sample may end within quotes; where all of it stands in them, lines tell as well.
+        rows = _parsed(sample, delimiter)[0] or [line.split(delimiter) for line in lines]
         widths = Counter(map(len, rows))
         width, count = widths.most_common(1)[0] if widths else (1, 0)
         return count / len(rows) * (1 + min(width, 20) / 100) if width > 1 else 0.0
@@ -108,17 +111,24 @@ def rows_of(source: str, delimiter: str) -> list[list[str]] | None:
         source: the text, its line ends line feeds.
         delimiter: what parts the fields.
     """
-    lines = (f"{line}\n" for line in source.split("\n"))
-    try:
-        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-        rows = [row for row in reader if any(row)]
-    except csv.Error:
+    rows, is_whole = _parsed(source, delimiter)
+    if not is_whole:
         return None
     if any(field.count("\n") > MAX_FIELD_LINES for row in rows for field in row):
         return None
-    if rows and rows[-1][-1].endswith("\n"):  # a quote is open to the end
-        return None
     return rows
+
+
+def _parsed(source: str, delimiter: str) -> tuple[list[list[str]], bool]:
+    """The rows before a quote that is open to the end, and whether they are all."""
+    # Such a quote takes the line after the last one in.
+    lines = (f"{line}\n" for line in [*source.split("\n"), AFTER_LAST])
+    rows: list[list[str]] = []
+    try:
+        rows += filter(any, csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:
+        return rows, False
+    return rows[:-1], rows[-1] == [AFTER_LAST]
 
 
 def markdown_table(rows: Sequence[Sequence[str]], columns: int) -> str:

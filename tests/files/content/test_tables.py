@@ -38,6 +38,16 @@ def test_a_quote_that_nobody_closed_and_an_endless_field_are_no_table(source):
     assert rows_of(source, ",") is None
 
 
+def test_a_line_end_in_the_last_field_is_no_open_quote():
+    assert rows_of('a,"b\n"\n', ",") == [["a", "b\n"]]
+    assert rows_of('a,b\n"b,c', ",") is None
+
+
+def test_a_sample_that_ends_within_quotes_tells_the_delimiter():
+    text = "a line, with one comma\nand one without\n" * 20
+    assert delimiter_of("".join(f'{n};"{text}"\n' for n in range(200))) == ";"
+
+
 def test_rows_as_markdown():
     table = markdown_table([["a", "b"], ["x|y"], ["one\n two", "3"]], 2)
     assert table.split("\n") == ["| a | b |", "| --- | --- |", "| x\\|y |  |", "| one two | 3 |"]

@@ -61,7 +61,7 @@ class BackgroundGuard:
         workspace: what is watched.
         processes: looks after what covers.
         confined: gives the run's program; without a namespace of its own nothing is covered.
-        known: tells what was there before.
+        kind_before: tells what was there before.
 
     Attributes:
         notes: what was done, a line each.
@@ -72,13 +72,13 @@ class BackgroundGuard:
         workspace: Workspace,
         processes: Processes,
         confined: Callable[[], Confined],
-        known: KindBefore,
+        kind_before: KindBefore,
     ) -> None:
         self.notes: list[str] = []
         self._workspace = workspace
         self._processes = processes
         self._confined = confined
-        self._known = known
+        self._kind_before = kind_before
         self._covered: dict[str, tuple[int, int]] = {}
         self._refusals: Counter[str] = Counter()
         self._stop = anyio.Event()
@@ -144,7 +144,7 @@ class BackgroundGuard:
         try:
             paths = await asyncio.to_thread(self._with_contents, changed)
             refused = await asyncio.to_thread(
-                quarantine_repositories, self._workspace, paths, self._known
+                quarantine_repositories, self._workspace, paths, self._kind_before
             )
             self.notes += notes_on(refused)
             self._end_repeating(refused)
@@ -223,14 +223,14 @@ class BackgroundGuard:
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
         return place.name in OBEYED_BY_GIT and all(
-            self._known(place.parent.child(name)) for name in BARE_REPOSITORY
+            self._kind_before(place.parent.child(name)) for name in BARE_REPOSITORY
         )
 
     def _is_in_new_repository(self, place: SafePath) -> bool:
         """Whether git is perhaps about to make it, which it could not with fixed settings."""
         for depth, name in enumerate(place.parts[:-1], 1):
             if name.endswith(".git"):
-                return not self._known(place.ancestor(depth).child("HEAD"))
+                return not self._kind_before(place.ancestor(depth).child("HEAD"))
         return False
 
 
@@ -243,7 +243,7 @@ def notes_on(refused: Mapping[str, str]) -> list[str]:
 
 
 def quarantine_repositories(
-    workspace: Workspace, paths: Iterable[str], known: KindBefore
+    workspace: Workspace, paths: Iterable[str], kind_before: KindBefore
 ) -> dict[str, str]:
     """Rename what makes git obey what a run has made; what was done, by name. Blocking.
 
@@ -254,35 +254,35 @@ def quarantine_repositories(
     refused: dict[str, str] = {}
     for path in paths:
         place = _place(workspace, path)
-        if place is not None and _is_new_link(place, known) and _unlinked(place):
+        if place is not None and _is_new_link(place, kind_before) and _unlinked(place):
             refused[printable(place.display)] = f"removed: {LINK}"
         for depth, name in enumerate(place.parts if place is not None else ()):
             if place is not None and name in GIT_NAMES:
                 places[place.ancestor(depth + (name == ".git"))] = None
     for place in places:
         with suppress(ToolError, OSError):
-            found = _misleading(workspace, place, known)
+            found = _misleading(workspace, place, kind_before)
             if found is not None and _renamed(found[0]):
                 refused[printable(found[0].display)] = f"was put aside: {found[1]}"
     return refused
 
 
 def _misleading(
-    workspace: Workspace, place: SafePath, known: KindBefore
+    workspace: Workspace, place: SafePath, kind_before: KindBefore
 ) -> tuple[SafePath, str] | None:
     """The name by which git would obey something, and why; None where there is nothing wrong."""
     kind = _kind(place)
     if kind == "file":
-        return None if known(place) else _misleading_file(workspace, place, known)
+        return None if kind_before(place) else _misleading_file(workspace, place, kind_before)
     names = {entry.name for entry in place.list()} if kind == "folder" else set()
     if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
         return None
     for name in sorted(filter(INDEX.match, names)):
         if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES)):
             return place.child(name), f"{why}, which git would write to"
-    own = _is_in_repository(place, known)
-    if known(place.child("HEAD")):
-        new = next((n for n in OBEYED if n in names and not known(place.child(n))), "")
+    own = _is_in_repository(place, kind_before)
+    if kind_before(place.child("HEAD")):
+        new = next((n for n in OBEYED if n in names and not kind_before(place.child(n))), "")
         return (place.child(new), "it makes git use other settings") if new and not own else None
     if "commondir" in names and not own:
         return place.child("HEAD"), "git would use settings of another folder"
@@ -305,23 +305,23 @@ def _trouble(workspace: Workspace, place: SafePath) -> str:
 
 
 def _misleading_file(
-    workspace: Workspace, place: SafePath, known: KindBefore
+    workspace: Workspace, place: SafePath, kind_before: KindBefore
 ) -> tuple[SafePath, str] | None:
     found = LEADS.match(_read(place))
     if found is None or place.parts[-1] != ".git":
         return None
     target = os.path.normpath(Path(place.parent.absolute, os.fsdecode(found[1])))
     inner = _place(workspace, os.path.realpath(target))
-    if inner is None or _is_in_repository(inner, known):
+    if inner is None or _is_in_repository(inner, kind_before):
         return None
     return place, "it leads git to a folder that runs can write"
 
 
-def _is_in_repository(place: SafePath, known: KindBefore) -> bool:
+def _is_in_repository(place: SafePath, kind_before: KindBefore) -> bool:
     """Whether git keeps a folder for a working tree or module of a repository that was there."""
     depth = place.parts.index(".git") + 1 if ".git" in place.parts[:-1] else 0
     top = place.ancestor(depth)
-    if not depth or place.parts[depth] not in OWN_PLACES or not known(top.child("HEAD")):
+    if not depth or place.parts[depth] not in OWN_PLACES or not kind_before(top.child("HEAD")):
         return False
     led = os.fsdecode(_read(place.child("commondir"))).strip()
     return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
@@ -346,10 +346,10 @@ def _names(place: SafePath) -> list[str]:
     return []
 
 
-def _is_new_link(place: SafePath, known: KindBefore) -> bool:
+def _is_new_link(place: SafePath, kind_before: KindBefore) -> bool:
     """Whether a run made a link in a repository."""
     is_link = os.path.islink(place.absolute)  # noqa: PTH114
-    return is_link and known(place) != "link" and lies_in_repository(place)
+    return is_link and kind_before(place) != "link" and lies_in_repository(place)
 
 
 def _unlinked(place: SafePath) -> bool:
