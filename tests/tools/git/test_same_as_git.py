@@ -69,7 +69,7 @@ def large(place: Path) -> Path:
 async def commits(box: Toolbox) -> list[tuple[str, ...]]:
     """The log, page by page."""
     found: list[tuple[str, ...]] = []
-    name, arguments = "git_log", {"limit": 100}
+    name, arguments = "git_log", {"limit": 50}  # as many as one answer holds
     while len(found) < MAX_COMMITS:
         result = await box.call(name, arguments)
         assert result.error is None, result.render()
@@ -77,6 +77,7 @@ async def commits(box: Toolbox) -> list[tuple[str, ...]]:
         found += [tuple(one[key] for key in keys) for one in result.data["commits"]]
         if result.next is None:
             break
+        assert result.next.tool == name, result.next  # more would be in read_more's pages
         arguments = dict(result.next.arguments)
     return found
 
