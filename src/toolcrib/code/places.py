@@ -86,6 +86,7 @@ class SymbolReferences:
             with `path:line: ` where there is a line. Empty: it can be.
         name: the symbol's name.
         what: its kind as a word: "function", "class", "variable", "method", "parameter".
+        types_by: the compiler whose types decided places that scopes leave open; else "".
     """
 
     certain: list[Place] = field(default_factory=list)
@@ -93,6 +94,7 @@ class SymbolReferences:
     obstacles: list[str] = field(default_factory=list)
     name: str = ""
     what: str = ""
+    types_by: str = ""
 
 
 @dataclass(eq=False, slots=True)

@@ -91,7 +91,12 @@ async def find_references(
         return await in_thread(
             lambda _: (_by_words(project, language, name), []), project.ctx.deadline
         )
-    return await in_thread(lambda _: find(project, path, line, name, new), project.ctx.deadline)
+    found = await in_thread(lambda _: find(project, path, line, name, new), project.ctx.deadline)
+    if language in SCRIPTS and not new:
+        from toolcrib.code.javascript.types import decide_members
+
+        await decide_members(project, found[0])
+    return found
 
 
 def _by_words(project: Project, language: str, name: str) -> SymbolReferences:

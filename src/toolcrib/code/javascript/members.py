@@ -22,6 +22,7 @@ FIELD_LISTING = re.compile(
     r"\b(?:JSON\.stringify|Object\.(?:keys|values|entries|assign|getOwnPropertyNames)"
     r"|structuredClone|Reflect\.\w+)\s*\(|\bfor\s*\([^;()]*\bin\b|\.\.\.this\b"
 )
+UNCLEAR_OWNER = "whose {name} this is cannot be told"
 LITERALS = frozenset(
     ["string", "template_string", "number", "array", "regex", "true", "false", "null", "object"]
 )
@@ -377,6 +378,4 @@ def _list_others(group: SymbolGroup, taken: set[int], is_other: Any = None) -> N
                 start = member.token.start
                 if start not in group.places.get(module.path, {}):
                     group.add_possible(module, member.token)
-                    group.add_obstacle_at(
-                        module, start, f"whose {group.name} this is cannot be told"
-                    )
+                    group.add_obstacle_at(module, start, UNCLEAR_OWNER.format(name=group.name))

@@ -127,7 +127,9 @@ def engine_for(ctx: Ctx, *, confined: bool) -> JavaScriptEngine:
     if wanted != "quickjs" and (confined or wanted != "auto"):
         names: tuple[Name, ...] = ("deno", "node")
         for name in names:
-            program = find_program(ctx, name, _places(name)) if wanted in ("auto", name) else ""
+            program = (
+                find_program(ctx, name, installer_folders(name)) if wanted in ("auto", name) else ""
+            )
             if program:
                 return JavaScriptEngine(name, program, tuple(prefix_of(program)))
     if wanted in ("auto", "quickjs") and find_spec("quickjs") is not None:
@@ -156,7 +158,7 @@ def clean_code(code: str) -> str:
     return code
 
 
-def _places(name: str) -> list[Path]:
+def installer_folders(name: str) -> list[Path]:
     """Where installers put it, beside PATH."""
     folders = [Path(sys.executable).parent] if sys.executable and name == "deno" else []
     if name == "deno":

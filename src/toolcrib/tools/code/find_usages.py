@@ -91,6 +91,7 @@ def _result(
         f"{found.what or 'symbol'} {name}: {counted(len(others), 'certain use')} in "
         f"{counted(files, 'file')}, {len(unknown):,} possible"
         + (f", {counted(len(texts), 'mention')} in text" if texts else "")
+        + (f" (types by {found.types_by})" if found.types_by else "")
     )
     ordered = [
         *(("Defined:", p) for p in definitions),
