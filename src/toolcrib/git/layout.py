@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
@@ -24,7 +25,6 @@ from toolcrib.text.display import printable, some_of
 
 GIT = ".git"
 MAX_POINTER_BYTES = 4_096
-MAX_SETTINGS_BYTES = 1_000_000
 MAX_FILES = 200_000
 MAX_ALTERNATES = 5
 MAX_CHECKED_INDEXES = 64

@@ -22,7 +22,7 @@ from toolcrib.files.repositories import Setting, listed_settings
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import CheckedIndexes
-from toolcrib.git.user_settings import harmless
+from toolcrib.git.user_settings import passed_on
 from toolcrib.system.child import Chunk
 from toolcrib.system.processes import PASSED_ON, Finished, Folder, Processes
 from toolcrib.system.threads import random_id
@@ -140,7 +140,7 @@ class GitProgram:
         has_filters = any(s.section == "filter" for s in listed_settings(found))
         printed = str((await self._plain(ctx, [path, "--exec-path"])).stdout).strip()
         exec_path = await asyncio.to_thread(make_exec_path, printed, self.views)
-        return GitSetup(path, version, tuple(harmless(found)), exec_path, has_filters)
+        return GitSetup(path, version, tuple(passed_on(found)), exec_path, has_filters)
 
     async def _plain(
         self, ctx: Ctx, argv: Sequence[str], env: Mapping[str, str] | None = None

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotFound, ToolError, Unavailable
+from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES
 from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
-    MAX_SETTINGS_BYTES,
     Inside,
     Layout,
     check_layout,

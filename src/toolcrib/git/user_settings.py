@@ -81,7 +81,7 @@ FORCED = (
 """What holds whatever anybody set."""
 
 
-def is_harmless(setting: Setting) -> bool:
+def is_passed_on(setting: Setting) -> bool:
     """Whether one of the user's own settings is handed on."""
     if setting.section == "credential":
         return bool(_CREDENTIAL_KEY.match(setting.key))
@@ -90,9 +90,9 @@ def is_harmless(setting: Setting) -> bool:
     return setting.key in _PLAIN.get(setting.section, ())
 
 
-def harmless(output: bytes) -> list[Setting]:
+def passed_on(output: bytes) -> list[Setting]:
     """Those of `git config --list -z` that are handed on, in their order."""
-    return [setting for setting in listed_settings(output) if is_harmless(setting)]
+    return [setting for setting in listed_settings(output) if is_passed_on(setting)]
 
 
 def forced() -> list[Setting]:

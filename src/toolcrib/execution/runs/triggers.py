@@ -189,7 +189,7 @@ def _search_path() -> list[str]:
 
 
 _WORD = re.compile(r"[^\s\"';|&()<>=!]+")
-MAX_SETTINGS_BYTES = 200_000
+MAX_READ_SETTINGS_BYTES = 200_000
 
 
 def pointed_at(workspace: Workspace) -> frozenset[str]:
@@ -212,7 +212,7 @@ def pointed_at(workspace: Workspace) -> frozenset[str]:
 def _named_in(file: Path, top: str) -> Iterable[str]:
     data = b""
     with suppress(OSError):
-        data = read_plain(file, MAX_SETTINGS_BYTES).replace(b"\\\n", b"")
+        data = read_plain(file, MAX_READ_SETTINGS_BYTES).replace(b"\\\n", b"")
     for section, _, text in entries(data):
         entry = ENTRY.match(text)
         if entry is None or section in (b"remote", b"branch", b"user", b"submodule"):

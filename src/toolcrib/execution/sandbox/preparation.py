@@ -118,7 +118,7 @@ def _locked(folder: str | Path) -> int:
 
 
 MAX_LINKS = 40
-MAX_SETTINGS_BYTES = 10_000
+MAX_VENV_SETTINGS_BYTES = 10_000
 
 
 @cache
@@ -163,7 +163,7 @@ def _home_of(environment: Path) -> str:
     """What a virtual environment says that it was made from; "" where it is none."""
     text = b""
     with suppress(OSError):
-        text = read_plain(environment / "pyvenv.cfg", MAX_SETTINGS_BYTES)
+        text = read_plain(environment / "pyvenv.cfg", MAX_VENV_SETTINGS_BYTES)
     for line in text.decode("utf-8", "replace").splitlines():
         name, _, value = line.partition("=")
         if name.strip() == "home":
