@@ -31,7 +31,7 @@ def group_of(switch: str) -> set[str]:
 
 
 def test_each_switch_is_about_something() -> None:
-    assert SwitchesConfig.model_fields.keys() == SWITCHES.keys()
+    assert SwitchesConfig.model_fields.keys() - {"all"} == SWITCHES.keys()
     known = {name for tool in installed() for name in (tool.name, tool.group)}
     # Groups that other extras or versions bring may not be there.
     assert PARTS - known <= {"images", "system", "ui", "manage_packages"}
@@ -72,6 +72,30 @@ async def test_on_shows_and_off_takes_away(tmp_path: Path) -> None:
     for asks in ("browser", "github"):
         on = Config.model_validate({"switches": {asks: True}})
         assert on.policy == Config().policy, "a switch takes away no question"
+
+
+@pytest.mark.rows("C188", "E146")
+def test_one_switch_overrides_all_and_one_is_about_all_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert not Config().switches.all
+    single = dict.fromkeys(SWITCHES, False)
+    everything = Config.model_validate({"switches": {**single, "all": True}})
+    listed = displayed(everything)
+    for switch in SWITCHES:
+        assert listed >= group_of(switch) - {
+            tool.name for tool in installed() if tool.group == "memory"
+        }, switch
+    assert everything.policy == Config().policy, "it takes away no question"
+    assert main(["config", "set", "godMode", "on"]) == 0
+    assert main(["config", "set", "allowAllCode", "off"]) == 0
+    loaded = Config.load()
+    assert loaded.switches.all
+    assert loaded.switches.runs is False
+    assert "run_python" in displayed(loaded)
+    assert main(["config", "unset", "godMode"]) == 0
+    assert "run_python" not in displayed(Config.load())
+    capsys.readouterr()
 
 
 @pytest.mark.rows("C189")

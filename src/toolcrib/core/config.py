@@ -329,7 +329,7 @@ class Config(Section):
     def switched_off(self) -> dict[str, str]:
         """Tools and groups that are off until a setting turns them on, each with its setting."""
         found = {} if self.memory.verbs else {"memory": "memory.verbs"}
-        if not self.run.packages and not self.switches.packages:
+        if not (self.run.packages or self.switches.packages or self.switches.all):
             found["manage_packages"] = "run.packages"
         return {**found, **self.switches.off()}
 

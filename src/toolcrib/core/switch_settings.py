@@ -51,6 +51,9 @@ class SwitchesConfig(Section):
     A switch never takes away a question: what asks by its rights asks as before.
     """
 
+    all: Annotated[
+        bool, Field(description="Every kind at once. true: all of them, whatever each says.")
+    ] = False
     files: Annotated[bool | None, _about("Files and backups.")] = None
     web: Annotated[bool | None, _about("Search and pages.")] = None
     documents: Annotated[bool | None, _about("Reading and making documents.")] = None
@@ -76,7 +79,7 @@ class SwitchesConfig(Section):
     def on(self) -> Iterator[str]:
         """The groups and tools that are switched on."""
         for name, parts in SWITCHES.items():
-            if getattr(self, name):
+            if self.all or getattr(self, name):
                 yield from parts
 
     def off(self) -> dict[str, str]:
@@ -84,7 +87,7 @@ class SwitchesConfig(Section):
         return {
             key: f"switches.{name}"
             for name, parts in SWITCHES.items()
-            if getattr(self, name) is False
+            if getattr(self, name) is False and not self.all
             for part in parts
             for key in ((part,) if "_" in part else (f"{GROUP}{part}",))
         }

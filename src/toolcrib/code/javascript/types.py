@@ -126,7 +126,9 @@ async def _ask(
         Unavailable: no boundary works here.
     """
     ctx = project.ctx
-    if ctx.config.switches.runs is False:  # where runs are switched off, nothing of theirs runs
+    if (
+        "group:run" in ctx.config.switches.off()
+    ):  # where runs are switched off, nothing of theirs runs
         return {}
     node = find_program(ctx, "node", installer_folders("node"))
     compiler = _compiler(project, seed.path) if node else ""

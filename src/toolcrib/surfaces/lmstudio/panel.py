@@ -60,6 +60,13 @@ def _switch(key: str, title: str, switch: str, *, on: bool, hint: str = "") -> P
 
 
 CATEGORIES = (
+    _switch(
+        "godMode",
+        "All kinds of tools",
+        "all",
+        on=False,
+        hint="Whatever the switches below say. What asks by its rights asks as before.",
+    ),
     _switch("fileSystem", "Files", "files", on=True, hint="Read, write, search and undo."),
     _switch("webSearch", "Web search and pages", "web", on=True),
     _switch("documentParsing", "Documents", "documents", on=True, hint="PDF, Office, e-books."),
