@@ -137,7 +137,7 @@ async def test_the_last_step_is_an_answer(root: Path) -> None:
         async with box_of(server, root, agent={"steps": 4}) as box:
             result = await box.call("delegate_task", {"task": "x"})
         assert "tools" not in server.requested[-1]
-        assert "Answer now" in server.words()
+        assert "answer now: x" in server.words()
         assert len(server.requested) == 4
     assert result.data["status"] == "completed"
     assert result.data["reason"] == "step_limit"
@@ -181,7 +181,7 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
     assert words.startswith('read_file {"path": "notes.md"} gave:\n')
     assert words.count("plum") == 1
     assert "Reminder" not in words
-    assert words.endswith("say what is missing.")
+    assert words.endswith("answer now: x")
     assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
     assert result.data["tool_calls"] == 2
     assert result.data["answer"] == "It says plum."
@@ -196,6 +196,7 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
         (Turn('{"name": "look_up", "arguments": {"path": "notes.md"}}'), "stalled"),
         (Turn("", [("finish_task", {"answer": "plum"})]), "completed"),
         (Turn("It cannot be read.\nTASK_FAILED"), "stalled"),
+        (Turn("No more tools can be called. From what stands above, answer now: do it"), "stalled"),
     ],
 )
 async def test_only_an_answer_completes_a_run_that_went_round(
@@ -204,6 +205,24 @@ async def test_only_an_answer_completes_a_run_that_went_round(
     result = await delegated(root, READ, READ, READ, last)
     assert result.data["status"] == status
     assert "plum" in result.data["answer"]
+
+
+async def test_what_is_said_of_a_file_that_was_never_read_is_asked_for_again(root: Path) -> None:
+    task = "What does notes.md say?"
+    with model_server(Turn("It says apple."), Turn("It says plum.")) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": task})
+        words = server.requested[1]["messages"][-1]["content"]
+    assert words.startswith("You have called no tool yet")
+    assert 'this was called: read_file {"path": "notes.md"}' in words
+    assert "the word is plum" in words
+    assert (result.data["answer"], result.data["tool_calls"]) == ("It says plum.", 1)
+
+
+async def test_an_answer_that_stays_without_a_call_is_taken(root: Path) -> None:
+    task = "Write a poem that could stand in poem.txt, and only tell it to me."
+    result = await delegated(root, Turn("Roses."), Turn("Roses."), task=task)
+    assert (result.data["status"], result.data["answer"]) == ("completed", "Roses.")
 
 
 async def test_the_same_error_stalls_whatever_the_last_answer_says(root: Path) -> None:

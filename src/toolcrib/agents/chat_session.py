@@ -322,6 +322,7 @@ class ChatSession:
             extra=agent.extra if schema is None else {**agent.extra, **response_format(schema)},
             text_mode_head=self._set_manual,
             fallback=lambda: first_looks(self._task, executor.tools),
+            task=self._task,
             preparation=self.stages,
         )
         budget = Budget(self._steps, deadline, agent.max_calls, agent.max_tokens)

@@ -464,6 +464,7 @@ class DelegatedRun:
             extra=agent.extra,
             text_mode_head=lambda manual: prompts.head(system, task, manual),
             fallback=lambda: prompts.first_looks(self._delegation.task, tools),
+            task=self._delegation.task,
         )
         manual = executor.manual if text else ""
         conversation = Conversation(prompts.head(system, task, manual), agent.max_messages)

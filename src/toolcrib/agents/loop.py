@@ -208,7 +208,8 @@ class LoopConfig:
     `nudges`: remind a model that refuses, announces or says nothing; a chat with a person
     needs none. `text_mode_head` gives the head of the conversation for a server that takes no
     tools, with them in words. `fallback` gives calls to make for a model that makes none; the
-    first that works is enough. `preparation` changes each request.
+    first that works is enough. `task` is what the last answer is asked for. `preparation`
+    changes each request.
     """
 
     model: str
@@ -220,6 +221,7 @@ class LoopConfig:
     extra: Mapping[str, Any] = field(default_factory=dict)
     text_mode_head: Callable[[str], Sequence[Message]] | None = None
     fallback: Fallback | None = None
+    task: str = ""
     preparation: PromptPreparation | None = None
 
 
@@ -396,7 +398,10 @@ class Loop:
         if not self._native_tools:
             messages = [as_text(message) for message in messages]
         if final:
-            messages = [*messages, {"role": "user", "content": wording.ANSWER_NOW}]
+            messages = [
+                *messages,
+                {"role": "user", "content": wording.answer_now(self.config.task)},
+            ]
         return in_turns(messages)
 
     async def _retry_differently(self, error: ToolError) -> bool:
@@ -439,7 +444,10 @@ class Loop:
             self.answer = marked.text
             # Words beside a call announce it, as do those of what it will do: no answer.
             announced = (
-                reply.calls or reply.problem or (lenient and wording.is_announcement(marked.text))
+                reply.calls
+                or reply.problem
+                or (lenient and wording.is_announcement(marked.text))
+                or wording.is_echo(marked.text, self.config.task)
             )
             self.answered = marked.end != "failed" and not announced
         if self.answered and self._closing is Reason.REPEATED_CALL:
@@ -492,15 +500,27 @@ class Loop:
             word = wording.CALL_NOW.format(example=example)
         else:
             word = ""
+        # What was said of a file that was never looked at is made up.
+        unread = not word and self.config.nudges and self._names_unread()
+        if unread:
+            word = wording.NOTHING_CALLED.format(example=example)
         if not word:
             self.answer, self.answered = text, bool(text)
             return Reason.ANSWERED if text else Reason.NO_ANSWER
         self._reminders += 1
         if self.detector.reaches_limit(self._reminders):
             return Reason.NO_CALLS
-        fetched = await self._fetch() if self.detector.is_last_chance(self._reminders) else ""
+        is_last = unread or self.detector.is_last_chance(self._reminders)
+        fetched = await self._fetch() if is_last else ""
         self.conversation.say(f"{word}\n\n{fetched}" if fetched else word)
         return Reason.NONE
+
+    def _names_unread(self) -> bool:
+        """Whether the task names a file or page, and the run has called nothing so far."""
+        if self.budget.used_calls or self._reminders or not self.executor.tools:
+            return False
+        calls = self.config.fallback() if self.config.fallback else ()
+        return any(arguments for _, arguments in calls)
 
     async def _fetch(self) -> str:
         """What the task names, read for a model that does not read it itself."""

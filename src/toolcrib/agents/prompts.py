@@ -52,7 +52,13 @@ BAD_FORM = (
     "A call in your answer could not be read ({why}), so nothing was run. Send it whole: {example}"
 )
 CUT_OFF = "Your answer was cut off in the middle of a call, so nothing was run. Send a shorter one."
-ANSWER_NOW = "Answer now from what you have. Call no more tools; say what is missing."
+ANSWER_NOW = "No more tools can be called. From what stands above, answer now: {task}"
+MAX_ASKED_CHARS = 600
+"""Characters of the task that are repeated there."""
+NOTHING_CALLED = (
+    "You have called no tool yet, so nothing was read and nothing was changed. Call one if the "
+    "task needs it, for example: {example}; else write the answer again."
+)
 NO_MORE = "Not run: no more tools may be called. Answer from what you have."
 AGAIN = (
     "Reminder: you made this very call before. Use what it gave, or send something else; "
@@ -131,6 +137,23 @@ def is_refusal(text: str) -> bool:
 def is_announcement(text: str) -> bool:
     """Whether an answer only says what will be done, and does nothing."""
     return len(text) <= MAX_ANNOUNCEMENT_CHARS and ANNOUNCES.search(text.strip()) is not None
+
+
+def answer_now(task: str) -> str:
+    """What asks for the last answer, with the task again: small models have lost sight of it."""
+    line = " ".join(task.split())
+    shown = line if len(line) <= MAX_ASKED_CHARS else f"{line[:MAX_ASKED_CHARS]}..."
+    return ANSWER_NOW.format(task=shown or "the task.")
+
+
+def is_echo(text: str, task: str) -> bool:
+    """Whether an answer is nothing but what was asked."""
+    words = _words(text)
+    return bool(words) and words in (_words(task), _words(answer_now(task)))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def declared(tool: Tool) -> dict[str, Any]:
