@@ -53,7 +53,7 @@ BAD_FORM = (
 )
 CUT_OFF = "Your answer was cut off in the middle of a call, so nothing was run. Send a shorter one."
 ANSWER_NOW = "No more tools can be called. From what stands above, answer now: {task}"
-MAX_ASKED_CHARS = 600
+MAX_TASK_CHARS = 600
 """Characters of the task that are repeated there."""
 NOTHING_CALLED = (
     "You have called no tool yet, so nothing was read and nothing was changed. Call one if the "
@@ -142,8 +142,8 @@ def is_announcement(text: str) -> bool:
 def answer_now(task: str) -> str:
     """What asks for the last answer, with the task again: small models have lost sight of it."""
     line = " ".join(task.split())
-    shown = line if len(line) <= MAX_ASKED_CHARS else f"{line[:MAX_ASKED_CHARS]}..."
-    return ANSWER_NOW.format(task=shown or "the task.")
+    short = line if len(line) <= MAX_TASK_CHARS else f"{line[:MAX_TASK_CHARS]}..."
+    return ANSWER_NOW.format(task=short or "the task.")
 
 
 def is_echo(text: str, task: str) -> bool:

@@ -219,3 +219,11 @@ async def test_a_rule_for_the_tool_is_none_for_its_network(folder: Path) -> None
         result = await call(box, command="true", network=["a.example"])
         assert result.error is not None
         assert result.error.code == "needs_approval"
+
+
+async def test_what_was_not_reached_of_this_machine_is_named_with_its_port(box: Toolbox) -> None:
+    script = "import urllib.request as u; u.urlopen('http://localhost:59871/', timeout=5)"
+    done = await approved(
+        box, command=f'NO_PROXY= no_proxy= python3 -c "{script}"', network=["a.example"]
+    )
+    assert "[not reached, as they are not in 'network': localhost:59871]" in done.text

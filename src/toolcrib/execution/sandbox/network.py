@@ -12,7 +12,7 @@ from toolcrib.execution.sandbox.ports import enter_network
 from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
-from toolcrib.net.egress.policy import EgressPolicy, HostRule
+from toolcrib.net.egress.policy import SERVER_HOSTS, EgressPolicy, HostRule
 from toolcrib.net.egress.url import Target
 from toolcrib.system.processes import Processes
 
@@ -89,7 +89,7 @@ class RunNetwork:
 
     def close(self) -> None:
         """Shut it; what goes through it is cut. A second time does nothing."""
-        refused = (str(error.details.get("host", "")) for error in self.lease.refusals)
+        refused = map(_refused_name, self.lease.refusals)
         self.access.refused[:] = dict.fromkeys(filter(None, (*self.access.refused, *refused)))
         self.lease.close()
         if self._server is not None:
@@ -130,3 +130,9 @@ class RunNetworks:
         lease = await proxy.lease()
         lease.policy = policy
         return RunNetwork(lease, proxy, access, self._processes, level)
+
+
+def _refused_name(error: Blocked) -> str:
+    """What was refused: a host, and of this machine the port, which says what was meant."""
+    host, port = str(error.details.get("host", "")), error.details.get("port")
+    return f"{host}:{port}" if port and host in SERVER_HOSTS else host

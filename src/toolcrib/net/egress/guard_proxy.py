@@ -223,6 +223,7 @@ class ClientEnd(Pipe):
         try:
             await self._dial(self._lease, target, far)
         except Blocked as error:
+            error.details.setdefault("port", target.port)
             self._lease.refused(error)
             raise
         return far
