@@ -219,6 +219,14 @@ async def test_what_is_said_of_a_file_that_was_never_read_is_asked_for_again(roo
     assert (result.data["answer"], result.data["tool_calls"]) == ("It says plum.", 1)
 
 
+async def test_an_answer_that_repeats_the_rules_is_none(root: Path) -> None:
+    with model_server(lambda body: Turn(body["messages"][0]["content"]), Turn("Plum.")) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        assert server.requested[1]["messages"][-1]["content"].startswith("That was no call.")
+    assert result.data["answer"] == "Plum."
+
+
 async def test_an_answer_that_stays_without_a_call_is_taken(root: Path) -> None:
     task = "Write a poem that could stand in poem.txt, and only tell it to me."
     result = await delegated(root, Turn("Roses."), Turn("Roses."), task=task)

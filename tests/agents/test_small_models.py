@@ -112,6 +112,10 @@ async def test_reasoning_that_repeats_itself(box: Any) -> None:
 
 
 BROKEN_CALLS = (  # as Qwen2.5-Coder-0.5B wrote them
+    (
+        '{"name": "make_directory", "arguments": {"path": "task", "required": ["path"]}}, '
+        '{"name": "move_path", "arguments": {"source": "task", "destination": "/'
+    ),
     '{"\nname": "delete_path", "arguments": {"path": "/tmp/task", "permanent": true}}',
     '{"name": "edit_file", "arguments": {"path": "app.ini", "edits": [["old", "new"]]}]}',
 )

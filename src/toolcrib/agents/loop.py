@@ -447,7 +447,7 @@ class Loop:
                 reply.calls
                 or reply.problem
                 or (lenient and wording.is_announcement(marked.text))
-                or wording.is_echo(marked.text, self.config.task)
+                or self._is_echo(marked.text)
             )
             self.answered = marked.end != "failed" and not announced
         if self.answered and self._closing is Reason.REPEATED_CALL:
@@ -496,7 +496,7 @@ class Loop:
             word = wording.NO_ANSWER.format(example=example)
         elif executor.tools and not self.budget.used_calls and wording.is_refusal(text):
             word = wording.HAVE_TOOLS.format(names=", ".join(executor.names[:12]))
-        elif executor.tools and wording.is_announcement(text):
+        elif executor.tools and (wording.is_announcement(text) or self._is_echo(text)):
             word = wording.CALL_NOW.format(example=example)
         else:
             word = ""
@@ -514,6 +514,10 @@ class Loop:
         fetched = await self._fetch() if is_last else ""
         self.conversation.say(f"{word}\n\n{fetched}" if fetched else word)
         return Reason.NONE
+
+    def _is_echo(self, text: str) -> bool:
+        rules = self.conversation.messages()[0]
+        return wording.is_echo(text, self.config.task, str(rules.get("content", "")))
 
     def _names_unread(self) -> bool:
         """Whether the task names a file or page, and the run has called nothing so far."""

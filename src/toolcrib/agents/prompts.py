@@ -55,6 +55,8 @@ CUT_OFF = "Your answer was cut off in the middle of a call, so nothing was run. 
 ANSWER_NOW = "No more tools can be called. From what stands above, answer now: {task}"
 MAX_TASK_CHARS = 600
 """Characters of the task that are repeated there."""
+MIN_ECHO_WORDS, ECHO_SHARE = 4, 0.6
+"""Words of a line that may be one of the system prompt, and the share of an answer that is."""
 NOTHING_CALLED = (
     "You have called no tool yet, so nothing was read and nothing was changed. Call one if the "
     "task needs it, for example: {example}; else write the answer again."
@@ -146,10 +148,15 @@ def answer_now(task: str) -> str:
     return ANSWER_NOW.format(task=short or "the task.")
 
 
-def is_echo(text: str, task: str) -> bool:
-    """Whether an answer is nothing but what was asked."""
+def is_echo(text: str, task: str, rules: str = "") -> bool:
+    """Whether an answer is nothing but what was asked, or mostly lines of the system prompt."""
     words = _words(text)
-    return bool(words) and words in (_words(task), _words(answer_now(task)))
+    if words and words in (_words(task), _words(answer_now(task))):
+        return True
+    lines = [line for line in map(_words, text.splitlines()) if len(line) >= MIN_ECHO_WORDS]
+    known = f" {' '.join(_words(rules))} "
+    repeated = sum(len(line) for line in lines if f" {' '.join(line)} " in known)
+    return repeated > ECHO_SHARE * len(words)
 
 
 def _words(text: str) -> list[str]:

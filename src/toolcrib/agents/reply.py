@@ -23,6 +23,8 @@ _BROKEN_CALL = re.compile(
     r"(?:```\w*)?\s*[\[{][\s\[{\"]{0,20}name\"\s*:\s*\"[A-Za-z_][\w.-]{0,63}\"\s*,\s*"
     r"\"(?:arguments|parameters)\"\s*:"
 )
+MANY_KEYS = 3
+"""Keys of JSON in the last line of an answer that was cut off within a call."""
 BROKEN_CALL_PROBLEM = "it is JSON of a call, and does not parse"
 
 
@@ -108,8 +110,11 @@ def parse_reply(
 
 
 def _is_broken_call(text: str) -> bool:
-    """Whether an answer begins and ends as a call in JSON does, and is no JSON."""
-    if not _BROKEN_CALL.match(text) or not text.endswith(("}", "]", '"', "```")):
+    """Whether an answer begins as a call in JSON does, ends within JSON, and is none."""
+    last = text[text.rfind("\n", 0, -4) + 1 :]
+    if not _BROKEN_CALL.match(text) or not (
+        text.endswith(("}", "]", '"', "```")) or last.count('":') >= MANY_KEYS
+    ):
         return False
     inside = _FENCED.fullmatch(text)
     try:
