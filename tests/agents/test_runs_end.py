@@ -213,7 +213,7 @@ async def test_what_is_said_of_a_file_that_was_never_read_is_asked_for_again(roo
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": task})
         words = server.requested[1]["messages"][-1]["content"]
-    assert words.startswith("You have called no tool yet")
+    assert words.startswith("No call of yours that worked")
     assert 'this was called: read_file {"path": "notes.md"}' in words
     assert "the word is plum" in words
     assert (result.data["answer"], result.data["tool_calls"]) == ("It says plum.", 1)
@@ -243,6 +243,24 @@ async def test_a_limit_before_the_last_answer_leaves_the_reason(root: Path) -> N
     result = await delegated(root, READ, READ, READ, agent={"steps": 3, "repeats": 3})
     assert result.data["status"] == "stalled"
     assert "plum" in result.data["answer"]
+
+
+TOOLS = ["read_file", "list_directory"]
+
+
+@pytest.mark.parametrize("task", ["What does notes.md say?", "Which word is in the notes?"])
+async def test_what_the_task_names_is_read_for_a_model_that_goes_round(
+    root: Path, task: str
+) -> None:
+    wrong = [Turn("", [("read_file", {"path": f"{n}.md"})]) for n in range(3)]
+    with model_server(*wrong, Turn("It says plum.")) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": task, "tools": TOOLS})
+        last = server.requested[-1]["messages"][-1]["content"]
+    assert 'this was called: read_file {"path": "notes.md"}' in last
+    assert "the word is plum" in last
+    assert (result.data["status"], result.data["answer"]) == ("completed", "It says plum.")
+    assert "same error" in result.data["note"]
 
 
 async def test_what_was_read_ahead_is_told_to_a_model_that_must_answer(root: Path) -> None:

@@ -254,6 +254,7 @@ class DelegatedRun:
         self._so_far: Outcome | None = None
         self.ended: Outcome | None = None
         self._notes: dict[str, str] = {}
+        self._paths: list[str] = []
         self._holds = ""
         self.recorder = Recorder(
             self._runs, self.id, ctx.progress, self._on_message, self._pass_on_taint
@@ -463,7 +464,7 @@ class DelegatedRun:
             answer_tokens=agent.answer_tokens,
             extra=agent.extra,
             text_mode_head=lambda manual: prompts.head(system, task, manual),
-            fallback=lambda: prompts.first_looks(self._delegation.task, tools),
+            fallback=lambda: prompts.first_looks(self._delegation.task, tools, self._paths),
             task=self._delegation.task,
         )
         manual = executor.manual if text else ""
@@ -563,8 +564,9 @@ class DelegatedRun:
         result = await self._invoke([*tools.values()])("list_directory", {"depth": 2})
         if result.error or not isinstance(result.data, dict):
             return ""
-        paths = [e["path"] + "/" * (e["kind"] == "folder") for e in result.data["entries"]]
-        return prompts.holdings(paths, complete=not result.truncated)
+        entries = result.data["entries"]
+        self._paths = [e["path"] + "/" * (e["kind"] == "folder") for e in entries]
+        return prompts.holdings(self._paths, complete=not result.truncated)
 
     async def _file(self, name: str) -> str:
         tools = self._tools[self._roles[0].name]

@@ -201,6 +201,11 @@ class PromptPreparation(Protocol):
         ...
 
 
+MAX_ARGUMENT_CHARS = 4_000
+"""Characters of the arguments of a call that are looked at for what the task names."""
+STUCK = (Reason.REPEATED_CALL, Reason.REPEATED_ERROR)
+
+
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
     """Configuration of a loop.
@@ -261,6 +266,7 @@ class Loop:
     _closing: Reason = Reason.NONE
     _last_text: str = ""
     _found: list[str] = field(default_factory=list)
+    _worked: list[str] = field(default_factory=list)
     _reminders: int = 0
     _ids: set[str] = field(default_factory=set)
     _step_ended: bool = True
@@ -342,6 +348,7 @@ class Loop:
                 return self._closing or reason
             for word in await self.observer.pending_messages():
                 self.conversation.say(f"A word from whoever gave you the task:\n{word}")
+            await self._read_for_stuck()
             final = bool(self._closing) or (self.config.nudges and self.budget.is_last_step)
             answer = await self._ask(final=final)
             if answer is None:
@@ -390,7 +397,7 @@ class Loop:
     def _messages(self, *, final: bool) -> list[Message]:
         """What goes to the model: the conversation, in the form that it needs now."""
         messages = self.conversation.messages()
-        if self._closing in (Reason.REPEATED_CALL, Reason.REPEATED_ERROR):
+        if self._closing in STUCK:
             # What was said before this run stays as it was said.
             own = min(len(self.conversation.body) - self._begun, len(messages))
             before = messages[: len(messages) - own]
@@ -503,7 +510,7 @@ class Loop:
         # What was said of a file that was never looked at is made up.
         unread = not word and self.config.nudges and self._names_unread()
         if unread:
-            word = wording.NOTHING_CALLED.format(example=example)
+            word = wording.NOT_LOOKED_AT.format(example=example)
         if not word:
             self.answer, self.answered = text, bool(text)
             return Reason.ANSWERED if text else Reason.NO_ANSWER
@@ -520,17 +527,33 @@ class Loop:
         return wording.is_echo(text, self.config.task, str(rules.get("content", "")))
 
     def _names_unread(self) -> bool:
-        """Whether the task names a file or page, and the run has called nothing so far."""
-        if self.budget.used_calls or self._reminders or not self.executor.tools:
+        """Whether the task names a file or page, and no call that worked was about it; once."""
+        if self._reminders or not self.executor.tools:
             return False
         calls = self.config.fallback() if self.config.fallback else ()
-        return any(arguments for _, arguments in calls)
+        named = [str(value) for _, arguments in calls for value in arguments.values()]
+        return bool(named) and not any(
+            name.rpartition("/")[2] in arguments for name in named for arguments in self._worked
+        )
 
-    async def _fetch(self) -> str:
-        """What the task names, read for a model that does not read it itself."""
+    async def _read_for_stuck(self) -> None:
+        """Read what the task names for a model that went round, before its last answer."""
+        if self.config.nudges and self._closing in STUCK:
+            read = await self._fetch(only_named=True)
+            if read:  # then that answer can be one
+                self._closing = Reason.REPEATED_CALL
+                self.conversation.say(read)
+
+    async def _fetch(self, *, only_named: bool = False) -> str:
+        """What the task names, read for a model that does not read it itself; else a look around.
+
+        What its model has called already is passed over.
+        """
         for name, arguments in self.config.fallback() if self.config.fallback else ():
             if self.budget.used_calls >= self.budget.calls:
                 break
+            if self.detector.times(name, arguments) or (only_named and not arguments):
+                continue
             performed = await self._one(RequestedCall(name, arguments, ""))
             if not performed.error:
                 call = f"{name} {json.dumps(dict(arguments), ensure_ascii=False)}"
@@ -643,6 +666,8 @@ class Loop:
         if performed.text and not performed.error:
             lines = (line.strip() for line in performed.text[: 20 * MAX_FOUND_CHARS].splitlines())
             head = "\n".join(line for line in lines if line)[:MAX_FOUND_CHARS]
+            arguments = json.dumps(dict(call.arguments or {}), ensure_ascii=False)
+            self._worked.append(arguments[:MAX_ARGUMENT_CHARS])
             self._found.append(f"- {call.name}: {head}")
             del self._found[:-10]
         return performed

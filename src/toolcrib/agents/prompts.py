@@ -57,9 +57,9 @@ MAX_TASK_CHARS = 600
 """Characters of the task that are repeated there."""
 MIN_ECHO_WORDS, ECHO_SHARE = 4, 0.6
 """Words of a line that may be one of the system prompt, and the share of an answer that is."""
-NOTHING_CALLED = (
-    "You have called no tool yet, so nothing was read and nothing was changed. Call one if the "
-    "task needs it, for example: {example}; else write the answer again."
+NOT_LOOKED_AT = (
+    "No call of yours that worked was about what the task names. Make one if the task needs it, "
+    "for example: {example}; else write the answer again."
 )
 NO_MORE = "Not run: no more tools may be called. Answer from what you have."
 AGAIN = (
@@ -260,6 +260,7 @@ PATH = re.compile(
     r"(?![\w/@-])"
 )
 LINK = re.compile(r"https?://[^\s<>\"'`)\]]+")
+MIN_STEM_CHARS = 3
 NO_FILES = ("com", "org", "net", "io", "de", "dev", "eu", "g", "e")
 
 
@@ -346,18 +347,37 @@ def head(system: str, task: str, manual: str = "") -> list[Message]:
     return [{"role": "system", "content": words}, {"role": "user", "content": task}]
 
 
-def first_looks(task: str, tools: Sequence[Tool]) -> list[tuple[str, dict[str, Any]]]:
-    """Calls that would help with a task: what it names, read; else a look around."""
+def first_looks(
+    task: str, tools: Sequence[Tool], paths: Sequence[str] = ()
+) -> list[tuple[str, dict[str, Any]]]:
+    """Calls that would help with a task: what it names, read; else a look around.
+
+    Args:
+        task: in words.
+        tools: those that there are.
+        paths: what lies in the workspace, folders with a `/` at the end.
+    """
     names = {tool.name for tool in tools}
     found: list[tuple[str, dict[str, Any]]] = []
     links = LINK.findall(task)
     if "fetch_url" in names:
         found += [("fetch_url", {"url": link.rstrip(".,;:!?")}) for link in links[:1]]
     if "read_file" in names:
-        found += [("read_file", {"path": path}) for path in paths_in(task)[:2]]
+        found += [("read_file", {"path": path}) for path in _meant(task, paths)[:2]]
     if "list_directory" in names:
         found.append(("list_directory", {}))
     return found
+
+
+def _meant(task: str, paths: Sequence[str]) -> list[str]:
+    """The files that a text names, then those whose name without its ending is a word of it."""
+    words = {word.removesuffix("s") for word in _words(LINK.sub(" ", task))}
+
+    def is_meant(path: str) -> bool:
+        stem = path.rpartition("/")[2].partition(".")[0].casefold().removesuffix("s")
+        return len(stem) >= MIN_STEM_CHARS and stem in words
+
+    return list(dict.fromkeys([*paths_in(task), *filter(is_meant, paths)]))
 
 
 def paths_in(task: str) -> list[str]:
