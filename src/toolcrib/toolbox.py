@@ -267,6 +267,7 @@ class Toolbox:
         *,
         session: str | None = None,
         caller: Caller = PYTHON,
+        max_tokens: int = 0,
     ) -> Result:
         """Send one call through the pipeline. Never raises for what the call does wrong.
 
@@ -275,6 +276,7 @@ class Toolbox:
             arguments: an object, or the same as JSON text.
             session: the conversation; None is this toolbox's own.
             caller: who calls, for surfaces.
+            max_tokens: that the answer may have at most; 0 is what is configured.
         """
         self._keep_to_one_loop()
         self._refresh()
@@ -286,7 +288,9 @@ class Toolbox:
         with jobs.noted() as begun:
             try:
                 try:
-                    return await self._send(name, arguments, Scope(self.registry, state, caller))
+                    budget = (lambda _: max_tokens) if max_tokens else None
+                    scope = Scope(self.registry, state, caller, budget=budget)
+                    return await self._send(name, arguments, scope)
                 finally:
                     if state.changed:
                         await asyncio.shield(sessions.save(state))

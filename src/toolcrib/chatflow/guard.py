@@ -159,6 +159,7 @@ async def guard(prompt: Prompt, context: StageContext) -> None:
     await _store(work, prompt, context)
     _use(prompt, known, edits)
     prompt.tokens = after
+    prompt.room = max(room - after, 1)
     prompt.estimated_tokens = round(after / budget.ratio)
     _tell(prompt, work, tokens, window, time.monotonic() - started)
 

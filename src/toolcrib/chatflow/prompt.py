@@ -72,6 +72,7 @@ class Prompt:
         tokens: of messages and tools at the end, by the calibrated estimate; 0 if not counted.
         estimated_tokens: the same before calibration, for `learn_usage`.
         added_tokens: how many of them stages added.
+        room: tokens that are left of the window beside them and the answer; 0 if not counted.
         changed: whether messages differ from what the client sent.
         offers_read_more: whether the model is to be offered `read_more`, since something was
             taken out that it can read by its handle.
@@ -98,6 +99,7 @@ class Prompt:
     tokens: int = 0
     estimated_tokens: int = 0
     added_tokens: int = 0
+    room: int = 0
     changed: bool = False
     offers_read_more: bool = False
     report: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.cases import each_case
 from tests.servers.model import Raw, Turn, model_server
 from tests.surfaces.proxy.proxies import TOOL, ask, proxied, proxied_box, settings
 from tests.surfaces.proxy.test_chat_calls import read
+from toolcrib.agents.conversation import estimate_tokens
 from toolcrib.state.approvals import Approvals
 
 PATH = "/v1/chat/completions"
@@ -136,6 +138,36 @@ async def test_ten_megabytes_of_a_result_in_a_small_window(tmp_path: Path) -> No
     # No tools are offered, so the line that fits the question stands in the place of the result.
     assert NEEDLE in json.dumps(sent)
     assert server.requested[1]["messages"] == [*system, messages[-1]]
+
+
+async def test_what_is_read_again_fits_in_a_small_window(tmp_path: Path) -> None:
+    large = FILLER * (400_000 // len(FILLER))
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Look at the log."},
+        call(1, "get_weather", city="A"),
+        {"role": "tool", "tool_call_id": "c1", "content": large},
+        {"role": "user", "content": "Read the log again and tell its number."},
+    ]
+
+    def reads(body: dict[str, Any]) -> Turn:
+        last = body["messages"][-1]["content"]
+        handle = re.search(r"read_more\W+handle\W+(\w+)", json.dumps(body["messages"]))
+        if handle is None or len(body["messages"]) > 12:
+            return Turn(f"no handle in {last[:80]}")
+        return Turn("", [("read_more", {"handle": handle[1]})])
+
+    with model_server(reads, reads, reads, Turn("4711")) as server:
+        server.pages = {"/props": {"default_generation_settings": {"n_ctx": 2048}}}
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=120) as client,
+        ):
+            body = ask() | {"messages": messages, "tools": [TOOL]}
+            answer = await client.post(PATH, json=body)
+    assert answer.json()["choices"][0]["message"]["content"] == "4711"
+    assert len(server.requested) == 4
+    for sent in server.requested:
+        assert estimate_tokens(sent["messages"]) < 2048
 
 
 async def test_orphans_in_a_history_are_mended_and_told(

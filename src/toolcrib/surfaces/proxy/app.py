@@ -172,7 +172,7 @@ class ProxyApp:
         if not own and not lead:
             await self._plain(request, upstream, headers, staged)
             return
-        tools = OfferedTools(self.toolbox, own, _names(prompt.tools))
+        tools = OfferedTools(self.toolbox, own, _names(prompt.tools), prompt.room)
         await tools.begin_turn(prompt.conversation, prompt.question)
         limits = self.config.proxy
 

@@ -17,6 +17,7 @@ from toolcrib.core.result import Result
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Area, Schema, Store
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 PREFIX = "toolcrib_"
@@ -24,6 +25,8 @@ APPROVAL_SECONDS = 45.0
 POLL_SECONDS = 0.5
 PROGRESS_SECONDS = 5.0
 MAX_ARGUMENT_CHARS = 2_000_000
+MIN_RESULT_TOKENS = 150
+"""Of a result, however little of the window is left."""
 STEPS = Schema(
     "proxy_steps",
     (
@@ -43,10 +46,14 @@ class OfferedTools:
         toolbox: the tools and the way to call them.
         names: those that are offered.
         foreign: the names of the client's tools.
+        room: tokens that are left of the window for results and the answer; 0 is unknown.
     """
 
-    def __init__(self, toolbox: Toolbox, names: Sequence[str], foreign: Sequence[str]) -> None:
+    def __init__(
+        self, toolbox: Toolbox, names: Sequence[str], foreign: Sequence[str], room: int = 0
+    ) -> None:
         self._toolbox = toolbox
+        self._room = room
         taken = set(foreign)
         self._real = {(PREFIX + name if name in taken else name): name for name in names}
 
@@ -78,7 +85,13 @@ class OfferedTools:
         name = self._real.get(str(function.get("name")), str(function.get("name")))
         caller = Caller("proxy")
         arguments = str(function.get("arguments") or "{}")[:MAX_ARGUMENT_CHARS]
-        return await self._toolbox.call(name, arguments, session=session, caller=caller)
+        budget = max(self._room // 2, MIN_RESULT_TOKENS) if self._room else 0
+        result = await self._toolbox.call(
+            name, arguments, session=session, caller=caller, max_tokens=budget
+        )
+        if self._room:
+            self._room = max(self._room - estimate(result_text(result)), 1)
+        return result
 
     async def decided(self, request_id: str) -> AsyncIterator[None]:
         """Waits for a person to decide; gives a sign of life now and then."""
