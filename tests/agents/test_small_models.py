@@ -111,6 +111,21 @@ async def test_reasoning_that_repeats_itself(box: Any) -> None:
     assert outcome["answer"] == "plum"
 
 
+async def test_an_answer_that_calls_every_tool_changes_nothing(box: Any) -> None:
+    every = [
+        ("delete_path", {"path": "notes.md"}),
+        ("write_file", {"path": "notes.md", "text": "gone"}),
+        ("find_files", {"query": "*.md"}),
+        ("list_directory", {}),
+        ("read_file", {"path": "notes.md"}),
+    ]
+    box.server.says(Turn("", every), Turn("plum"))
+    outcome = await delegated(box)
+    assert (outcome["answer"], outcome["tool_calls"]) == ("plum", 3)
+    assert "5 different tools were called in one answer" in box.server.words()
+    assert "the word is plum" in box.server.words()
+
+
 BROKEN_CALLS = (  # as Qwen2.5-Coder-0.5B wrote them
     (
         '{"name": "make_directory", "arguments": {"path": "task", "required": ["path"]}}, '

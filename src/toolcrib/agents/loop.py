@@ -203,6 +203,8 @@ class PromptPreparation(Protocol):
 
 MAX_ARGUMENT_CHARS = 4_000
 """Characters of the arguments of a call that are looked at for what the task names."""
+MAX_TOOLS_OF_AN_ANSWER = 4
+"""Different tools in one answer, beyond which those of them that change something are not run."""
 STUCK = (Reason.REPEATED_CALL, Reason.REPEATED_ERROR)
 
 
@@ -572,6 +574,9 @@ class Loop:
         )
         ended = Reason.NONE
         made: set[str] = set()
+        # A small model may call every tool that there is, deleting first what it is asked about.
+        crowd = len({call.name for call in calls})
+        is_crowd = self.config.nudges and crowd > MAX_TOOLS_OF_AN_ANSWER
         early = await self._read_at_once(calls)
         for call in calls:
             key = call_key(call.name, call.arguments or {})
@@ -579,6 +584,8 @@ class Loop:
                 text, reason = "Not run: the task has ended.", Reason.NONE
             elif self.executor.is_finish(call.name):
                 text, reason = "Done.", self._finish(call)
+            elif is_crowd and not self.executor.only_reads(call.name):
+                text, reason = wording.CROWD.format(count=crowd), Reason.NONE
             elif self._closing and call.id not in early:
                 text, reason = wording.NO_MORE, Reason.NONE
             elif key in made and call.arguments is not None:

@@ -68,6 +68,10 @@ AGAIN = (
 )
 SAME_ERROR = "Reminder: this error came before. Do it another way; once more, and you must answer."
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
+CROWD = (
+    "Not run: {count} different tools were called in one answer. Call what changes something by "
+    "itself, if the task asks for it, after you have read what is there."
+)
 REPEATED_ITSELF = "The model repeated itself: its answer was closed after the first time."
 NOT_RUN = "Not run: this very call was made too often; what it gave stands above."
 FETCHED = "For you, this was called: {call}\n{text}\nGo on from here."
