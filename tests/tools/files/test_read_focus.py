@@ -84,6 +84,11 @@ async def test_words_that_are_nowhere(box: Toolbox, ws: Path) -> None:
     assert none.error is not None
     assert none.error.code == "no_results"
     assert "zebra" in none.error.message
+    (ws / "short.txt").write_text("The code is 4711.\n")
+    short = await focused(box, "locker", "short.txt")
+    assert short.error is None
+    assert short.text.startswith("The code is 4711.\n")
+    assert "No line of short.txt has 'locker'. This is the file." in short.text
     empty = await focused(box, "?!")
     assert empty.error is not None
     assert empty.error.code == "bad_input"

@@ -43,6 +43,8 @@ class ReadRequest:
     max_chars: int = 0
     about: str | None = None
     """What the user last said, where a long file is to be read by it."""
+    is_alone: bool = False
+    """Whether no other file is read with it."""
 
     @property
     def ranged(self) -> bool:
@@ -533,12 +535,20 @@ def text_part(
 ) -> FilePart:
     """What is asked of a text."""
     if request.focus:
-        return focus_on(text, display, size, request.focus, room, check)
+        try:
+            return focus_on(text, display, size, request.focus, room, check)
+        except NoResults as nothing:
+            if size > SHORT_BYTES or not request.is_alone:
+                raise
+            page = page_of(text, display, size, request, room)
+            return replace(page, text=f"{page.text}\n[{nothing.message} This is the file.]")
     if request.about is None or request.ranged:
         return page_of(text, display, size, request, room)
     return _smart_part(text, display, size, request, room, check)
 
 
+SHORT_BYTES = 1_500
+"""A file that is given whole where nothing in it is about the words of the focus."""
 SMART_BYTES, SMART_LINES = 100 * 1024, 2_000
 """A file below both is read as usual."""
 ENDS_LINES = 50

@@ -246,7 +246,7 @@ async def read_file(
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):
-        part = await read(chosen[0], room)
+        part = await _read(chosen[0], room, replace(request, is_alone=True), ctx)
         parts, result = [part], _result(part)
     else:
         sizes = await in_thread(lambda _: [_size(p) for p in chosen], ctx.deadline)
