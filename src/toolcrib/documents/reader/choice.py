@@ -82,10 +82,10 @@ def without_repeats(page: PageTables, chances: list[float], *, again: bool = Fal
                 repeats.append(number)
             elif likely[number]:
                 seen[block.text] = element.parent
-    kept = _beside_new(page, repeats) if again and repeats else frozenset()
+    wanted = _beside_new(page, repeats) if again and repeats else frozenset()
     result = chances.copy()
     for number in repeats:
-        if number not in kept or chances[number] < _REPEAT_CHANCE:
+        if number not in wanted or chances[number] < _REPEAT_CHANCE:
             result[number] = 0.0
     return result
 
@@ -96,13 +96,13 @@ def _beside_new(page: PageTables, repeats: list[int]) -> frozenset[int]:
     for number, block in enumerate(page.blocks):
         words.append(words[-1] + block.words)
         new.append(new[-1] + block.words * (number not in known))
-    kept = set()
+    wanted = set()
     for number in repeats:
         parent = page.elements[max(0, page.elements[page.blocks[number].element].parent)]
         fresh = new[parent.end] - new[parent.start]
         if fresh > (1 - _NEARLY_WHOLE) * (words[parent.end] - words[parent.start]):
-            kept.add(number)
-    return frozenset(kept)
+            wanted.add(number)
+    return frozenset(wanted)
 
 
 def with_gaps(
