@@ -175,3 +175,22 @@ def test_a_list_of_links_within_a_manual_stays_where_no_item_is_unlikely() -> No
     links = "<ul><li><a href=a>rakes</a><li><a href=b>hoes</a></ul>"
     assert "hoes" in _manual(f"{prose}{links}{prose}", [0.9, 0.4, 0.35, 0.9])
     assert "hoes" not in _manual(f"{prose}{links}{prose}", [0.9, 0.1, 0.35, 0.9])
+
+
+def test_a_row_between_two_parts_of_a_manual_stays_though_less_sure() -> None:
+    prose = f"<p>{'of gardens ' * 60}</p>"
+    middle = "<p>and rakes of all kinds</p><pre>rake --all</pre>"
+    assert "rake --all" in _manual(f"{prose}{middle}{prose}", [0.9, 0.28, 0.25, 0.9])
+
+
+def test_the_menu_of_a_short_manual_is_no_content() -> None:
+    html = f"<h1>The rake</h1><p>{'of gardens ' * 20}</p><nav><h2>All</h2><a href=a>rakes</a></nav>"
+    assert _manual(html, [0.9, 0.9, 0.8, 0.8]).endswith("gardens")
+    assert "rakes" in _manual("<p>Of gardens</p><nav><a href=a>rakes</a></nav>", [0.9, 0.8])
+
+
+def test_labels_side_by_side_are_words_of_their_own() -> None:
+    tabs = '<div><label for="a">Shell</label><label for="b">Editor</label></div>'
+    result = extract(f"<main><p>Two ways to do it.</p>{tabs}</main>", whole=True)
+    assert "Shell Editor" in result.text
+    assert "Shell Editor" in result.markdown

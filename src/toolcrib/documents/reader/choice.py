@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.documents.reader.tree import PageTables
+from toolcrib.documents.reader.tree import NAV, PageTables
 
 _PHRASE_WORDS = 4
 """Words from which a text is not there twice by chance."""
@@ -12,6 +12,10 @@ _NEARLY_WHOLE = 0.9
 _GAP_CHANCE = 0.3
 _REPEAT_CHANCE = 0.5
 """Chances from which on a block of such an element is content too, and one that is a repeat."""
+_ROW_CHANCE = 0.2
+"""The same for each of a row of blocks between two chosen ones of a manual."""
+_MIN_MANUAL_WORDS = 25
+"""Words that a manual must have outside its menus."""
 _RUNNING = ("article", "documentation")
 """Types of pages that say the same in several of their parts."""
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6, "dt": 7}
@@ -55,7 +59,7 @@ def choose_blocks(page: PageTables, chances: list[float], page_type: str = "") -
     single = without_repeats(page, chances, again=page_type in _RUNNING)
     manual = page_type == "documentation"
     chosen = with_gaps(page, chances, best_set(single, words), links=manual)
-    return with_headings(page, chances, chosen) if manual else chosen
+    return with_headings(page, chances, without_menus(page, chosen)) if manual else chosen
 
 
 def without_repeats(page: PageTables, chances: list[float], *, again: bool = False) -> list[float]:
@@ -148,8 +152,18 @@ def _close_gaps(chances: list[float], chosen: list[bool], start: int, end: int) 
         if chosen[number]:
             chosen[last + 1 : number] = [True] * max(0, number - last - 1)
             last = number
-        elif chances[number] < _GAP_CHANCE:
+        elif chances[number] < _ROW_CHANCE:
             last = end
+
+
+def without_menus(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice without what stands in `nav`, where there is something else."""
+    result = [
+        own and not page.elements[block.element].flags & NAV
+        for block, own in zip(page.blocks, chosen, strict=True)
+    ]
+    words = sum(block.words for block, own in zip(page.blocks, result, strict=True) if own)
+    return result if words >= _MIN_MANUAL_WORDS else chosen
 
 
 def with_headings(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:

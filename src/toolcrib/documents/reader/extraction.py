@@ -42,6 +42,7 @@ from toolcrib.documents.reader.tree import (
     MAX_ELEMENTS,
     Element,
     PageTables,
+    part_labels,
     read_tree,
 )
 from toolcrib.files.content.kinds import decoded
@@ -524,6 +525,8 @@ def _read_whole(
     early = source[:MAX_EARLY_CHARS] if large else ""
     source_tree = parse(early, positions=False) if early else document
     meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
+    if not large:
+        part_labels(document)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     chances: list[float] = []
