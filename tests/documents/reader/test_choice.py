@@ -194,3 +194,10 @@ def test_labels_side_by_side_are_words_of_their_own() -> None:
     result = extract(f"<main><p>Two ways to do it.</p>{tabs}</main>", whole=True)
     assert "Shell Editor" in result.text
     assert "Shell Editor" in result.markdown
+
+
+def test_a_list_of_a_manual_is_not_cut_where_its_entries_differ_by_little() -> None:
+    entries = "".join(f"<dt>tool{n}<dd>does the work of hand {n}" for n in range(4))
+    html = f"<aside>{'other news ' * 90}</aside><p>{'of gardens ' * 30}</p><dl>{entries}</dl>"
+    text = _manual(html, [0.01, 0.9, 0.5, 0.5, 0.36, 0.38, 0.5, 0.5, 0.5, 0.5])
+    assert [f"hand {n}" in text for n in range(4)] == [True] * 4

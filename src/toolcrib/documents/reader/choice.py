@@ -13,7 +13,7 @@ _GAP_CHANCE = 0.3
 _REPEAT_CHANCE = 0.5
 """Chances from which on a block of such an element is content too, and one that is a repeat."""
 _ROW_CHANCE = 0.2
-"""The same for each of a row of blocks between two chosen ones of a manual."""
+"""Chance of each of a row of blocks between two chosen ones of a manual, which stay with them."""
 _MIN_MANUAL_WORDS = 25
 """Words that a manual must have outside its menus."""
 _RUNNING = ("article", "documentation")
@@ -57,9 +57,10 @@ def choose_blocks(page: PageTables, chances: list[float], page_type: str = "") -
     """For each block whether it is main content, as its chance and the elements around it say."""
     words = [block.words for block in page.blocks]
     single = without_repeats(page, chances, again=page_type in _RUNNING)
-    manual = page_type == "documentation"
-    chosen = with_gaps(page, chances, best_set(single, words), links=manual)
-    return with_headings(page, chances, without_menus(page, chosen)) if manual else chosen
+    chosen = with_gaps(page, chances, best_set(single, words))
+    if page_type != "documentation":
+        return chosen
+    return with_headings(page, chances, without_menus(page, with_rows(chances, chosen)))
 
 
 def without_repeats(page: PageTables, chances: list[float], *, again: bool = False) -> list[float]:
@@ -109,14 +110,11 @@ def _beside_new(page: PageTables, repeats: list[int]) -> frozenset[int]:
     return frozenset(wanted)
 
 
-def with_gaps(
-    page: PageTables, chances: list[float], chosen: list[bool], *, links: bool = False
-) -> list[bool]:
+def with_gaps(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
     """The same choice, and what it left out of elements that are content nearly as a whole.
 
     One limit for a page drops paragraphs, code and the end out of a long text, and what its
-    parts say again. What is unlikely stays out, and so do links, unless `links` says otherwise:
-    a manual has lists of them.
+    parts say again. Links and what is unlikely stay out.
     """
     words, taken = [0], [0]
     for block, own in zip(page.blocks, chosen, strict=True):
@@ -140,20 +138,24 @@ def with_gaps(
             else:
                 limit = _GAP_CHANCE if 2 * block.link_chars < len(block.text) else 1.0
             result[number] = result[number] or chances[number] >= limit
-        if links:
-            _close_gaps(chances, result, element.start, element.end)
     return result
 
 
-def _close_gaps(chances: list[float], chosen: list[bool], start: int, end: int) -> None:
-    """Choose each row of blocks between two chosen ones in which none is unlikely."""
-    last = end
-    for number in range(start, end):
-        if chosen[number]:
-            chosen[last + 1 : number] = [True] * max(0, number - last - 1)
+def with_rows(chances: list[float], chosen: list[bool]) -> list[bool]:
+    """The same choice with each row of blocks between two chosen ones in which none is unlikely.
+
+    A list of modules or options, all alike, is not cut where the chances of its entries differ
+    by little, and its links are content.
+    """
+    result, last = chosen.copy(), -1
+    for number, own in enumerate(chosen):
+        if own:
+            if last >= 0:
+                result[last:number] = [True] * (number - last)
             last = number
         elif chances[number] < _ROW_CHANCE:
-            last = end
+            last = -1
+    return result
 
 
 def without_menus(page: PageTables, chosen: list[bool]) -> list[bool]:
