@@ -135,6 +135,22 @@ def test_posts_of_a_thread_keep_their_authors_and_dates(kind: str, author: str) 
     assert [n for n in range(1, 5) if f"Jan {n}" not in found.markdown] == []
 
 
+def test_two_posts_of_one_person_on_one_day_both_keep_their_line() -> None:
+    text = (
+        "The {} rises in the hills and runs for many miles through quiet farm land before it "
+        "meets the sea, and people who live along it have fished there for long."
+    )
+    posts = "".join(
+        f'<div class="post" id="p{n}"><h4>Re: Rivers</h4><p class="line">By: Fisher on 3 May 2024'
+        f'</p><div class="content"><p>{text.format(water)}</p></div></div>'
+        for n, water in enumerate(("river", "brook", "lake", "pond"), 1)
+    )
+    page = f"<html><head><title>Rivers</title></head><body><h1>Rivers</h1>{posts}</body></html>"
+    found = extract(page, "https://example.org/forum/t/1")
+    assert found.page_type == "forum"
+    assert found.markdown.count("By: Fisher") == 4
+
+
 def _manual(html: str, chances: list[float]) -> str:
     page = read_tree(parse(html, positions=False).find("body"))
     return plain_text(page, choose_blocks(page, chances, "documentation"))
@@ -187,6 +203,7 @@ def test_the_menu_of_a_short_manual_is_no_content() -> None:
     html = f"<h1>The rake</h1><p>{'of gardens ' * 20}</p><nav><h2>All</h2><a href=a>rakes</a></nav>"
     assert _manual(html, [0.9, 0.9, 0.8, 0.8]).endswith("gardens")
     assert "rakes" in _manual("<p>Of gardens</p><nav><a href=a>rakes</a></nav>", [0.9, 0.8])
+    assert "rakes" in _manual(f"<main>{html}</main>", [0.9, 0.9, 0.8, 0.8])
 
 
 def test_labels_side_by_side_are_words_of_their_own() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.documents.reader.tree import NAV, PageTables
+from toolcrib.documents.reader.tree import ARTICLE, MAIN, NAV, PageTables
 
 _PHRASE_WORDS = 4
 """Words from which a text is not there twice by chance."""
@@ -159,9 +159,12 @@ def with_rows(chances: list[float], chosen: list[bool]) -> list[bool]:
 
 
 def without_menus(page: PageTables, chosen: list[bool]) -> list[bool]:
-    """The same choice without what stands in `nav`, where there is something else."""
+    """The same choice without menus, where there is something else.
+
+    A `nav` inside `main` or `article` is a table of contents that a reader sees there.
+    """
     result = [
-        own and not page.elements[block.element].flags & NAV
+        own and page.elements[block.element].flags & (NAV | MAIN | ARTICLE) != NAV
         for block, own in zip(page.blocks, chosen, strict=True)
     ]
     words = sum(block.words for block, own in zip(page.blocks, result, strict=True) if own)
