@@ -31,7 +31,7 @@ from catboost import CatBoostClassifier, Pool
 from reader_alignment import align, words_of
 from turbohtml import parse
 
-from toolcrib.documents.reader import extraction, features, lexicon, scorer, signals
+from toolcrib.documents.reader import choice, features, lexicon, scorer, signals
 from toolcrib.documents.reader.tree import read_tree
 
 PARTS = 5
@@ -260,7 +260,7 @@ class Training:
         scores: dict[str, list[float]] = collections.defaultdict(list)
         for number, item in enumerate(self.pages):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            chosen = extraction.choose_blocks(item["page"], own)
+            chosen = choice.choose_blocks(item["page"], own, item["type"])
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])
             group = "held out" if item["part"] == HELD_OUT else "parts 0-3"

@@ -5,14 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from toolcrib.documents.reader.extraction import (
-    best_set,
-    choose_blocks,
-    drop_rest,
-    extract,
-    plain_text,
-    without_repeats,
-)
+from toolcrib.documents.reader.choice import best_set, choose_blocks, without_repeats
+from toolcrib.documents.reader.extraction import drop_rest, extract, plain_text
 from toolcrib.documents.reader.tree import read_tree
 
 CHANCES = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 300)), max_size=60)
@@ -139,3 +133,88 @@ def test_posts_of_a_thread_keep_their_authors_and_dates(kind: str, author: str) 
     assert found.page_type == "forum"
     assert [n for n in range(1, 5) if f"Name{n}" not in found.markdown] == []
     assert [n for n in range(1, 5) if f"Jan {n}" not in found.markdown] == []
+
+
+def test_two_posts_of_one_person_on_one_day_both_keep_their_line() -> None:
+    text = (
+        "The {} rises in the hills and runs for many miles through quiet farm land before it "
+        "meets the sea, and people who live along it have fished there for long."
+    )
+    posts = "".join(
+        f'<div class="post" id="p{n}"><h4>Re: Rivers</h4><p class="line">By: Fisher on 3 May 2024'
+        f'</p><div class="content"><p>{text.format(water)}</p></div></div>'
+        for n, water in enumerate(("river", "brook", "lake", "pond"), 1)
+    )
+    page = f"<html><head><title>Rivers</title></head><body><h1>Rivers</h1>{posts}</body></html>"
+    found = extract(page, "https://example.org/forum/t/1")
+    assert found.page_type == "forum"
+    assert found.markdown.count("By: Fisher") == 4
+
+
+def _manual(html: str, chances: list[float]) -> str:
+    page = read_tree(parse(html, positions=False).find("body"))
+    return plain_text(page, choose_blocks(page, chances, "documentation"))
+
+
+def test_what_a_manual_says_again_beside_something_new_stays() -> None:
+    again = "<p>the encoding is the one of the caller</p>"
+    html = f"<dl><dt>read(path)<dd><p>gives the whole text of a file at once</p>{again}"
+    html += f"<dt>write(path)<dd>{again}<p>puts a text in the place of what was there</p></dl>"
+    html += f"<p>{'see also ' * 40}<p>no"
+    assert _manual(html, [0.9] * 6 + [0.1, 0.1]).count("the encoding") == 2
+
+
+def test_an_element_that_says_nothing_new_is_a_copy_in_a_manual_too() -> None:
+    half = "<p>the encoding is the one of the caller</p><p>gives the whole text of a file</p>"
+    text = _manual(f"<div>{half}</div><div>{half}</div>", [0.9] * 4)
+    assert text.count("the encoding") == 1
+
+
+def test_headings_and_terms_stay_with_what_they_head() -> None:
+    html = "<div><p>menu of the site</p></div><h1>The rake</h1><span>1.2</span>"
+    html += f"<p>{'of gardens ' * 30}</p><dl><dt>teeth<dd>{'of steel ' * 20}</dl>"
+    html += "<h2>Related</h2><p>Other rakes that may be of use to you in the same garden</p>"
+    text = _manual(html, [0.1, 0.2, 0.05, 0.9, 0.2, 0.9, 0.2, 0.02])
+    assert "The rake" in text
+    assert "teeth" in text
+    assert "menu" not in text
+    assert "Related" not in text
+
+
+def test_a_heading_that_another_of_its_level_follows_heads_nothing() -> None:
+    html = f"<div><h1>The rake</h1></div><h1>The rake</h1><p>{'of gardens ' * 30}</p>"
+    assert _manual(html, [0.2, 0.9, 0.9]).count("The rake") == 1
+
+
+def test_a_list_of_links_within_a_manual_stays_where_no_item_is_unlikely() -> None:
+    prose = f"<p>{'of gardens ' * 60}</p>"
+    links = "<ul><li><a href=a>rakes</a><li><a href=b>hoes</a></ul>"
+    assert "hoes" in _manual(f"{prose}{links}{prose}", [0.9, 0.4, 0.35, 0.9])
+    assert "hoes" not in _manual(f"{prose}{links}{prose}", [0.9, 0.1, 0.35, 0.9])
+
+
+def test_a_row_between_two_parts_of_a_manual_stays_though_less_sure() -> None:
+    prose = f"<p>{'of gardens ' * 60}</p>"
+    middle = "<p>and rakes of all kinds</p><pre>rake --all</pre>"
+    assert "rake --all" in _manual(f"{prose}{middle}{prose}", [0.9, 0.28, 0.25, 0.9])
+
+
+def test_the_menu_of_a_short_manual_is_no_content() -> None:
+    html = f"<h1>The rake</h1><p>{'of gardens ' * 20}</p><nav><h2>All</h2><a href=a>rakes</a></nav>"
+    assert _manual(html, [0.9, 0.9, 0.8, 0.8]).endswith("gardens")
+    assert "rakes" in _manual("<p>Of gardens</p><nav><a href=a>rakes</a></nav>", [0.9, 0.8])
+    assert "rakes" in _manual(f"<main>{html}</main>", [0.9, 0.9, 0.8, 0.8])
+
+
+def test_labels_side_by_side_are_words_of_their_own() -> None:
+    tabs = '<div><label for="a">Shell</label><label for="b">Editor</label></div>'
+    result = extract(f"<main><p>Two ways to do it.</p>{tabs}</main>", whole=True)
+    assert "Shell Editor" in result.text
+    assert "Shell Editor" in result.markdown
+
+
+def test_a_list_of_a_manual_is_not_cut_where_its_entries_differ_by_little() -> None:
+    entries = "".join(f"<dt>tool{n}<dd>does the work of hand {n}" for n in range(4))
+    html = f"<aside>{'other news ' * 90}</aside><p>{'of gardens ' * 30}</p><dl>{entries}</dl>"
+    text = _manual(html, [0.01, 0.9, 0.5, 0.5, 0.36, 0.38, 0.5, 0.5, 0.5, 0.5])
+    assert [f"hand {n}" in text for n in range(4)] == [True] * 4

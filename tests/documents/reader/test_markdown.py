@@ -25,6 +25,7 @@ from tests.documents.reader.markdown_site_cases import (
     MORE_TABLES,
     SITES,
 )
+from toolcrib.documents.reader.extraction import extract
 from toolcrib.documents.reader.markdown.writer import MarkdownHeading, PageLink, write
 
 pytestmark = pytest.mark.rows("A18", "A20", "D26")
@@ -153,3 +154,27 @@ def test_any_text_reads_the_same_after_rendering(text: str):
     page = rendered(convert(f"<p>x{escaped}</p>"))
     assert "".join(page.tree.text.split()) == "".join(f"x{text}".split())
     assert page.count("em, strong, code, a, img, h1, h2, li, blockquote, hr, table") == 0
+
+
+def test_a_sign_that_leads_to_its_own_term_is_no_text() -> None:
+    html = '<dl><dt>open(path)<a class="headerlink" href="#open">#</a><dd>Opens a file.</dl>'
+    html += '<p>As said in <a href="https://site.example/issues#2">#2</a>. <a href="#f">¶</a>'
+    text = extract(f"<main>{html}</main>", whole=True).markdown
+    assert "**open(path)**" in text
+    assert "¶" not in text
+    assert "[#2](https://site.example/issues#2)" in text
+
+
+def test_programs_side_by_side_in_one_block_stand_apart() -> None:
+    html = '<pre><code class="language-js cjs">const a = f("b");</code>'
+    html += '<code class="language-js mjs">import a from "b";</code><button>copy</button></pre>'
+    text = extract(f"<main><p>Two ways:{html}</main>", whole=True).markdown
+    assert '```js\nconst a = f("b");\n\nimport a from "b";\n```' in text
+
+
+def test_emphasis_around_quotes_and_breaks_has_no_tags() -> None:
+    html = "<p>\n<i>“plain and good, it says”</i><br>\n"
+    html += "(A. Reader, <b>L'autre: livre<br>\nde la mer</b>)\n"
+    text = extract(f"<main>{html}</main>", whole=True).markdown
+    assert "<em>" not in text
+    assert "<strong>" not in text

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from toolcrib.documents.html_text import base_of
+from toolcrib.documents.reader.choice import choose_blocks
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
     MAX_TEXT,
@@ -41,23 +42,16 @@ from toolcrib.documents.reader.tree import (
     MAX_ELEMENTS,
     Element,
     PageTables,
+    part_labels,
     read_tree,
 )
 from toolcrib.files.content.kinds import decoded
 from toolcrib.text.cleaner import clean
 
-# The choice of the blocks that are main content, from their probabilities, and their text.
+# Formulas as a whole, and what was not chosen taken out of the tree.
 
-_PHRASE_WORDS = 4
-"""Words from which a text is not there twice by chance."""
 _VISIBLE_MEDIA = "img, iframe, video, audio, math, input"
 """They are seen though they have no text."""
-_REPEATING = ("td", "th", "pre")
-_NEARLY_WHOLE = 0.9
-"""Share of the words of an element, chosen, from which on it is content as a whole."""
-_GAP_CHANCE = 0.3
-_REPEAT_CHANCE = 0.5
-"""Chances from which on a block of such an element is content too, and one that is a repeat."""
 _FORMULA = frozenset({
     "annotation", "annotation-xml", "maction", "menclose", "merror", "mfenced", "mfrac", "mi",
     "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace",
@@ -67,90 +61,6 @@ _FORMULA = frozenset({
 """What stands inside a `math` element."""
 _OPENED_TAGS = ("noscript", "dialog")
 """Their text is left out of the Markdown, unless it was chosen."""
-
-
-def best_set(chances: list[float], words: list[int]) -> list[bool]:
-    """The set of blocks for which the expected word F1 is greatest.
-
-    With the likeliest first, that is some number of first ones: precision falls and recall
-    rises with each more, and the best place to stop depends on how sure the page is.
-
-    Args:
-        chances: that each block is main content.
-        words: of each block.
-    """
-    chosen = [False] * len(chances)
-    order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
-    wanted = sum(chance * count for chance, count in zip(chances, words, strict=True))
-    hits = taken = 0.0
-    best, stop = 0.0, 0
-    for place, number in enumerate(order):
-        hits += chances[number] * words[number]
-        taken += words[number]
-        score = hits / (taken + wanted)
-        if score > best:
-            best, stop = score, place + 1
-    for number in order[:stop]:
-        chosen[number] = True
-    return chosen
-
-
-def choose_blocks(page: PageTables, chances: list[float]) -> list[bool]:
-    """For each block whether it is main content, as its chance and the elements around it say."""
-    words = [block.words for block in page.blocks]
-    return with_gaps(page, chances, best_set(without_repeats(page, chances), words))
-
-
-def without_repeats(page: PageTables, chances: list[float]) -> list[float]:
-    """The same chances, but none for a text that is shown before and comes again elsewhere.
-
-    What stands twice is there for two widths of screen, or for a slide show that goes round. A
-    text that comes again among the same siblings is a refrain; cells and code repeat themselves
-    for good reasons, and a heading may have stood in a table of contents that is not shown.
-    """
-    likely = best_set(chances, [block.words for block in page.blocks])
-    seen: dict[str, int] = {}
-    result = chances.copy()
-    for number, block in enumerate(page.blocks):
-        element = page.elements[block.element]
-        if block.words >= _PHRASE_WORDS and element.tag not in _REPEATING:
-            parent = seen.get(block.text)
-            if parent is not None and parent != element.parent:
-                result[number] = 0.0
-            elif likely[number]:
-                seen[block.text] = element.parent
-    return result
-
-
-def with_gaps(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
-    """The same choice, and what it left out of elements that are content nearly as a whole.
-
-    One limit for a page drops paragraphs, code and the end out of a long text, and what its
-    parts say again. Links and what is unlikely stay out.
-    """
-    words, taken = [0], [0]
-    for block, own in zip(page.blocks, chosen, strict=True):
-        words.append(words[-1] + block.words)
-        taken.append(taken[-1] + own * block.words)
-    known = {block.text for block, own in zip(page.blocks, chosen, strict=True) if own}
-    result, done = chosen.copy(), 0
-    for element in page.elements:
-        inside = words[element.end] - words[element.start]
-        if (
-            element.end <= done
-            or not inside
-            or (taken[element.end] - taken[element.start] < _NEARLY_WHOLE * inside)
-        ):
-            continue
-        done = element.end
-        for number in range(element.start, element.end):
-            block = page.blocks[number]
-            if block.words >= _PHRASE_WORDS and block.text in known:
-                limit = _REPEAT_CHANCE
-            else:
-                limit = _GAP_CHANCE if 2 * block.link_chars < len(block.text) else 1.0
-            result[number] = result[number] or chances[number] >= limit
-    return result
 
 
 def with_whole_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
@@ -615,6 +525,8 @@ def _read_whole(
     early = source[:MAX_EARLY_CHARS] if large else ""
     source_tree = parse(early, positions=False) if early else document
     meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
+    if not large:
+        part_labels(document)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     chances: list[float] = []
@@ -628,7 +540,7 @@ def _read_whole(
         signals = page_signals(metas, linked, url)
         chances, types = Scorer.shared().read(page, title_of(document), signals)
         page_type = max(zip(types, PAGE_TYPES, strict=True))[1]
-        chosen = _chosen(page, chances)
+        chosen = _chosen(page, chances, page_type)
         if page_type in _COMMENTED:
             chosen = without_comments(page, chosen)
         if page_type == "forum":
@@ -693,8 +605,8 @@ def _linked(document: Any) -> Any:
         return []
 
 
-def _chosen(page: PageTables, chances: list[float]) -> list[bool]:
-    chosen = choose_blocks(page, chances)
+def _chosen(page: PageTables, chances: list[float], page_type: str) -> list[bool]:
+    chosen = choose_blocks(page, chances, page_type)
     words = sum(block.words for block in page.blocks)
     if words <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
         return [True] * len(chosen)

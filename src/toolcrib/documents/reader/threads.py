@@ -11,9 +11,12 @@ _NAME_OF = re.compile(
 )
 _TIME_OF = re.compile(r"date|time|posted|ago\b", re.IGNORECASE)
 _MAX_HEAD_WORDS = 8
+_MIN_HEAD_WORDS = 4
+"""Words from which on a text counts once on a page."""
 _MIN_TEXT_WORDS = 6
 """Words of a block that may be what a post says."""
 _MIN_POSTS = 3
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -29,6 +32,7 @@ def with_post_heads(page: PageTables, chosen: list[bool]) -> list[bool]:
         if len(written) >= _MIN_POSTS and 2 * len(written) > len(posts):
             for post in written:
                 _take_head(page, found, post)
+            _take_same_heads(page, found, written)
     return found
 
 
@@ -43,6 +47,22 @@ def _take_head(page: PageTables, chosen: list[bool], post: Element) -> None:
         places = [at for at in range(post.start, post.end) if _says(page, at, post, pattern)]
         if places and not any(chosen[at] for at in places):
             chosen[places[0]] = True
+
+
+def _take_same_heads(page: PageTables, chosen: list[bool], posts: list[Element]) -> None:
+    """Choose a line of name and date in each post that one of the others is chosen with.
+
+    Two posts of one person on one day have the same, which counts once elsewhere.
+    """
+    heads = [at for post in posts for at in range(post.start, post.end) if _is_head(page, at)]
+    known = {page.blocks[at].text for at in heads if chosen[at]}
+    for at in heads:
+        chosen[at] = chosen[at] or page.blocks[at].text in known
+
+
+def _is_head(page: PageTables, at: int) -> bool:
+    block = page.blocks[at]
+    return _MIN_HEAD_WORDS <= block.words <= _MAX_HEAD_WORDS and bool(_YEAR.search(block.text))
 
 
 def _says(page: PageTables, at: int, post: Element, pattern: re.Pattern[str]) -> bool:

@@ -109,9 +109,19 @@ def text_of(block: Any) -> str:
     marked = [node for node in block.find_all(["span", "code", "div"]) if _is_line(node)]
     if len(marked) > 1 and "\n" not in block.text.strip("\n") and block.find("br") is None:
         return "\n".join(node.text for node in _outermost(marked)).strip("\n").replace("\xa0", " ")
+    if len(variants := _variants(block)) > 1:
+        return "\n\n".join(node.text.strip("\n") for node in variants).replace("\xa0", " ")
     lines = _CodeLines(marked=len(marked) > 1)
     lines.read(block)
     return lines.text()
+
+
+def _variants(block: Any) -> list[Any]:
+    """Programs that a block holds side by side, each with its language: a page shows one."""
+    codes = [node for node in block.find_all("code") if node.parent is block]
+    if len(codes) < 2 or not all(_PREFIXED.search(node.attr("class") or "") for node in codes):
+        return []
+    return codes if block.text.strip() == "".join(node.text for node in codes).strip() else []
 
 
 def _outermost(nodes: list[Any]) -> list[Any]:

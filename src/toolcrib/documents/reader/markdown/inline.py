@@ -206,6 +206,7 @@ _WITH_BLOCKS = "a:has(" + _BLOCKS + ")"
 _NOWHERE = re.compile(r"\s*(?:javascript:|data:|vbscript:|about:|blob:|#\s*\Z|\Z)", re.IGNORECASE)
 _SPACE = re.compile(r"[\t\n\r]+\s*")
 _PERMALINKS = frozenset({"", "#", "¶", "§", "🔗", "link", "permalink", "anchor", "\uf0c1"})
+_SIGNS = frozenset("¶§🔗\uf0c1")
 _EDITS = ".mw-editsection, .section-edit-link"
 _PERMANENT = re.compile(r"headerlink|heading-?link|permalink|anchor", re.IGNORECASE)
 
@@ -216,7 +217,10 @@ def write_anchors(root: Element, tags: dict[str, list[Element]]) -> None:
         for heading in tags.get(f"h{level}", ()):
             _clean_heading(heading)
     for link in tags.get("a", ()):
-        _clean_address(link)
+        if _is_permalink(link):
+            link.extract()
+        else:
+            _clean_address(link)
     if "a" in tags:
         for link in root.select(_WITH_BLOCKS):
             _move_in(link)
@@ -226,6 +230,14 @@ def make_absolute(root: Element, base_url: str) -> None:
     """Make every address absolute; all stay as they are where the base is none."""
     with suppress(ValueError):
         root.resolve_links(base_url)
+
+
+def _is_permalink(link: Any) -> bool:
+    """Whether a link is a mere sign beside what it leads to: a term, a formula, a line."""
+    words = link.text.strip()
+    if not words or len(words) > 2 or "#" not in (link.attr("href") or ""):
+        return False
+    return words in _SIGNS or bool(_PERMANENT.search(link.attr("class") or ""))
 
 
 def _clean_address(link: Any) -> None:
@@ -251,9 +263,7 @@ def _clean_heading(heading: Any) -> None:
         if href.startswith("#") and words and words == whole.lower():
             link.unwrap()
             continue
-        if "#" in href and (
-            words in _PERMALINKS or (len(words) < 3 and _PERMANENT.search(link.attr("class") or ""))
-        ):
+        if "#" in href and (words in _PERMALINKS or _is_permalink(link)):
             link.extract()
     if next(iter(heading.stripped_strings), None) is None and heading.find("img") is None:
         heading.extract()

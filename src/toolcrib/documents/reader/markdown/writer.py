@@ -147,7 +147,10 @@ _LONE_LINE = re.compile(r"\n[ >]*(?:[-*+]|\d{1,9}[.)])[ ]*\n")
 # With letters at both ends the signs open and close, whatever stands around them.
 _TAGGED = re.compile(
     r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
-    r"|(?<![*\\])<(?P<tag>strong|em)>(?P<said>[^\W_](?:[^<>*`\\\n]{0,300}[^\W_])?)</(?P=tag)>(?!\*)"
+    r"|(?<![*\\])<(?P<tag>strong|em)>(?P<said>[^\W_](?:(?:[^<>*`\\\n]|<br>){0,600}[^\W_])?)</(?P=tag)>(?!\*)"
+    # With other signs at an end they do where no letter stands beside it.
+    r"|(?<![\w*\\])<(?P<mark>strong|em)>(?P<words>[^\s<>*`\\](?:(?:[^<>*`\\\n]|<br>){0,600}[^\s<>*`\\])?)"
+    r"</(?P=mark)>(?![\w*])"
 )
 _TICK = frozenset({"", " ", "x", "X"})
 
@@ -193,8 +196,8 @@ def _prose(text: str) -> str:
 
 def _signed(match: re.Match[str]) -> str:
     """Emphasis by tags as emphasis by signs."""
-    sign = {"strong": "**", "em": "*"}.get(match["tag"], "")
-    return f"{sign}{match['said']}{sign}" if sign else match[0]
+    sign = {"strong": "**", "em": "*"}.get(match["tag"] or match["mark"], "")
+    return f"{sign}{match['said'] or match['words']}{sign}" if sign else match[0]
 
 
 def _begun(match: re.Match[str]) -> str:

@@ -1,0 +1,194 @@
+"""The choice of the blocks of a page that are main content, from the chances of each."""
+
+from __future__ import annotations
+
+from toolcrib.documents.reader.tree import ARTICLE, MAIN, NAV, PageTables
+
+_PHRASE_WORDS = 4
+"""Words from which a text is not there twice by chance."""
+_REPEATING = ("td", "th", "pre")
+_NEARLY_WHOLE = 0.9
+"""Share of the words of an element, chosen, from which on it is content as a whole."""
+_GAP_CHANCE = 0.3
+_REPEAT_CHANCE = 0.5
+"""Chances from which on a block of such an element is content too, and one that is a repeat."""
+_ROW_CHANCE = 0.2
+"""Chance of each of a row of blocks between two chosen ones of a manual, which stay with them."""
+_MIN_MANUAL_WORDS = 25
+"""Words that a manual must have outside its menus."""
+_RUNNING = ("article", "documentation")
+"""Types of pages that say the same in several of their parts."""
+_LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6, "dt": 7}
+"""Tags of headings and of terms, the highest first."""
+_HEADING_CHANCE = 0.1
+"""Chance from which on a heading may be one of the content."""
+_BETWEEN_BLOCKS = 2
+_BETWEEN_WORDS = 6
+"""Blocks between a heading and its text, and words of each: a version, a link to the source."""
+
+
+def best_set(chances: list[float], words: list[int]) -> list[bool]:
+    """The set of blocks for which the expected word F1 is greatest.
+
+    With the likeliest first, that is some number of first ones: precision falls and recall
+    rises with each more, and the best place to stop depends on how sure the page is.
+
+    Args:
+        chances: that each block is main content.
+        words: of each block.
+    """
+    chosen = [False] * len(chances)
+    order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
+    wanted = sum(chance * count for chance, count in zip(chances, words, strict=True))
+    hits = taken = 0.0
+    best, stop = 0.0, 0
+    for place, number in enumerate(order):
+        hits += chances[number] * words[number]
+        taken += words[number]
+        score = hits / (taken + wanted)
+        if score > best:
+            best, stop = score, place + 1
+    for number in order[:stop]:
+        chosen[number] = True
+    return chosen
+
+
+def choose_blocks(page: PageTables, chances: list[float], page_type: str = "") -> list[bool]:
+    """For each block whether it is main content, as its chance and the elements around it say."""
+    words = [block.words for block in page.blocks]
+    single = without_repeats(page, chances, again=page_type in _RUNNING)
+    chosen = with_gaps(page, chances, best_set(single, words))
+    if page_type != "documentation":
+        return chosen
+    return with_headings(page, chances, without_menus(page, with_rows(chances, chosen)))
+
+
+def without_repeats(page: PageTables, chances: list[float], *, again: bool = False) -> list[float]:
+    """The same chances, but none for a text that is shown before and comes again elsewhere.
+
+    What stands twice is there for two widths of screen, or for a slide show that goes round. A
+    text that comes again among the same siblings is a refrain; cells and code repeat themselves
+    for good reasons, and a heading may have stood in a table of contents that is not shown.
+
+    Args:
+        page: its blocks.
+        chances: that each is main content.
+        again: whether a text may come again beside new ones, as what a manual says of a
+            parameter does under each function that has it.
+    """
+    likely = best_set(chances, [block.words for block in page.blocks])
+    seen: dict[str, int] = {}
+    repeats: list[int] = []
+    for number, block in enumerate(page.blocks):
+        element = page.elements[block.element]
+        if block.words >= _PHRASE_WORDS and element.tag not in _REPEATING:
+            parent = seen.get(block.text)
+            if parent is not None and parent != element.parent:
+                repeats.append(number)
+            elif likely[number]:
+                seen[block.text] = element.parent
+    wanted = _beside_new(page, repeats) if again and repeats else frozenset()
+    result = chances.copy()
+    for number in repeats:
+        if number not in wanted or chances[number] < _REPEAT_CHANCE:
+            result[number] = 0.0
+    return result
+
+
+def _beside_new(page: PageTables, repeats: list[int]) -> frozenset[int]:
+    """Those of the repeats in whose parent a tenth of the words, or more, are no repeats."""
+    known, words, new = frozenset(repeats), [0], [0]
+    for number, block in enumerate(page.blocks):
+        words.append(words[-1] + block.words)
+        new.append(new[-1] + block.words * (number not in known))
+    wanted = set()
+    for number in repeats:
+        parent = page.elements[max(0, page.elements[page.blocks[number].element].parent)]
+        fresh = new[parent.end] - new[parent.start]
+        if fresh > (1 - _NEARLY_WHOLE) * (words[parent.end] - words[parent.start]):
+            wanted.add(number)
+    return frozenset(wanted)
+
+
+def with_gaps(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
+    """The same choice, and what it left out of elements that are content nearly as a whole.
+
+    One limit for a page drops paragraphs, code and the end out of a long text, and what its
+    parts say again. Links and what is unlikely stay out.
+    """
+    words, taken = [0], [0]
+    for block, own in zip(page.blocks, chosen, strict=True):
+        words.append(words[-1] + block.words)
+        taken.append(taken[-1] + own * block.words)
+    known = {block.text for block, own in zip(page.blocks, chosen, strict=True) if own}
+    result, done = chosen.copy(), 0
+    for element in page.elements:
+        inside = words[element.end] - words[element.start]
+        if (
+            element.end <= done
+            or not inside
+            or (taken[element.end] - taken[element.start] < _NEARLY_WHOLE * inside)
+        ):
+            continue
+        done = element.end
+        for number in range(element.start, element.end):
+            block = page.blocks[number]
+            if block.words >= _PHRASE_WORDS and block.text in known:
+                limit = _REPEAT_CHANCE
+            else:
+                limit = _GAP_CHANCE if 2 * block.link_chars < len(block.text) else 1.0
+            result[number] = result[number] or chances[number] >= limit
+    return result
+
+
+def with_rows(chances: list[float], chosen: list[bool]) -> list[bool]:
+    """The same choice with each row of blocks between two chosen ones in which none is unlikely.
+
+    A list of modules or options, all alike, is not cut where the chances of its entries differ
+    by little, and its links are content.
+    """
+    result, last = chosen.copy(), -1
+    for number, own in enumerate(chosen):
+        if own:
+            if last >= 0:
+                result[last:number] = [True] * (number - last)
+            last = number
+        elif chances[number] < _ROW_CHANCE:
+            last = -1
+    return result
+
+
+def without_menus(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice without menus, where there is something else.
+
+    A `nav` inside `main` or `article` is a table of contents that a reader sees there.
+    """
+    result = [
+        own and page.elements[block.element].flags & (NAV | MAIN | ARTICLE) != NAV
+        for block, own in zip(page.blocks, chosen, strict=True)
+    ]
+    words = sum(block.words for block, own in zip(page.blocks, result, strict=True) if own)
+    return result if words >= _MIN_MANUAL_WORDS else chosen
+
+
+def with_headings(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
+    """The same choice, with the headings and terms of what was chosen."""
+    tags = [page.elements[block.element].tag for block in page.blocks]
+    result = chosen.copy()
+    for number in range(len(result) - 2, -1, -1):
+        if not result[number] and tags[number] in _LEVELS and chances[number] >= _HEADING_CHANCE:
+            place = _next_chosen(page, result, number)
+            # One that another of its level follows at once has no text of its own.
+            below = _LEVELS.get(tags[place], 8) if place else 0
+            result[number] = below > _LEVELS[tags[number]]
+    return result
+
+
+def _next_chosen(page: PageTables, chosen: list[bool], number: int) -> int:
+    """The block with which what was chosen goes on at once after another, or soon after; or 0."""
+    for at in range(number + 1, min(number + 2 + _BETWEEN_BLOCKS, len(chosen))):
+        if chosen[at]:
+            return at
+        if page.blocks[at].words > _BETWEEN_WORDS:
+            break
+    return 0
