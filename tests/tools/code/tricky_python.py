@@ -135,6 +135,52 @@ renames(
     lib="__all__=['one']\n__all__ += ['two']\ndef one(): return 1\ndef two(): return 2\n",
 )
 renames(
+    "star of star",
+    "import lib2\nfrom lib2 import *\nprint(f(), lib2.f(), lib2.g())\n",
+    "f",
+    path="lib.py",
+    lib="__all__ = ['f']\ndef f(): return 1\n",
+    lib2="from lib import *\n__all__ = ['f', 'g']\ndef g(): return f()\n",
+)
+renames(
+    "star of all made elsewhere",
+    "from lib import *\nprint(f())\n",
+    "f",
+    path="lib.py",
+    lib="import lib2\n__all__ = ['f'] + lib2.names\ndef f(): return 1\n",
+    lib2="names = []\n",
+)
+renames(
+    "star with new name there",
+    "from lib import *\nrenamed = 5\nprint(f(), renamed)\n",
+    "f",
+    path="lib.py",
+    lib="__all__ = ['f']\ndef f(): return 1\n",
+)
+renames(
+    "two stars",
+    "from lib import *\nfrom lib2 import *\nprint(f())\n",
+    "f",
+    path="lib.py",
+    lib="__all__ = ['f']\ndef f(): return 1\n",
+    lib2="__all__ = ['f']\ndef f(): return 2\n",
+)
+renames(
+    "two stars and one gives",
+    "from lib import *\nfrom lib2 import *\nprint(f(), g())\n",
+    "f",
+    path="lib.py",
+    lib="__all__ = ['f']\ndef f(): return 1\n",
+    lib2="__all__ = ['g']\ndef f(): return 2\ndef g(): return f()\n",
+)
+renames(
+    "star in a try",
+    "try:\n    from lib import *\nexcept ImportError:\n    pass\nprint(f())\n",
+    "f",
+    path="lib.py",
+    lib="__all__ = ['f']\ndef f(): return 1\n",
+)
+renames(
     "star no all",
     "from lib import *\nfrom lib2 import *\nprint(f())\n",
     "f",
@@ -653,8 +699,9 @@ REFUSED = frozenset(
     [
         "rename:submodule same as attr",
         "rename:match class name",
-        "rename:all",
-        "rename:all plus",
+        "rename:star of all made elsewhere",
+        "rename:star with new name there",
+        "rename:two stars",
         "rename:star no all",
         "rename:star then shadow",
         "rename:star capture",

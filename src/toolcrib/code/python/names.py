@@ -7,10 +7,18 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from toolcrib.code.places import Kind, NameToken, Place, ReferenceCollector, SymbolReferences
 from toolcrib.code.python.classes import PythonClass, binders
-from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, all_strings, exported
+from toolcrib.code.python.program import (
+    ModuleTarget,
+    Program,
+    PythonSymbol,
+    all_strings,
+    exported,
+    is_written_out,
+)
 from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import decorator_names, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
@@ -87,6 +95,8 @@ class GlobalReferences:
     symbol: PythonSymbol
     files: list[PythonFile] = field(default_factory=list)
     group: dict[PythonSymbol, None] = field(default_factory=dict)
+    by_star: dict[str, PythonFile] = field(default_factory=dict)
+    """The files that have the name by an `import *` whose `__all__` names it."""
 
     def found(self) -> ReferenceCollector:
         """All references."""
@@ -100,9 +110,9 @@ class GlobalReferences:
         self._join(found)
         for member in list(self.group):
             self._uses(found, member)
+        self._stars(found)
         for file in self.files:
             self._attributes(found, file)
-        self._stars(found)
         self._bars(found)
         texts(found, self.files)
         return found
@@ -200,19 +210,56 @@ class GlobalReferences:
 
     def _escapes(self) -> list[str]:
         """Where a module of the group is handed on as a value."""
-        paths = {member.file.path for member in self.group if member.is_global}
-        return module_escapes(self.program, paths)
+        return module_escapes(self.program, self._paths())
+
+    def _paths(self) -> set[str]:
+        """The files of the modules that have the name."""
+        return {member.file.path for member in self.group if member.is_global} | {*self.by_star}
 
     def _stars(self, found: ReferenceCollector) -> None:
+        name, todo = self.symbol.name, True
         members = {m.file.path: m.file for m in self.group if m.is_global}
         files, _ = self.program.mentioning("import *", "import(*", "import (*", "import  *")
-        for file in files:
-            for node in file.stars:
-                target = self.program.modules.imported(file.path, node)
-                if target.path in members and star_import_gives(
-                    members[target.path], self.symbol.name
-                ):
-                    found.add_obstacle(f"{file.path}:{node.lineno}: `import *` brings the name in.")
+        while todo:
+            todo = False
+            for file in files:
+                for node in file.stars:
+                    target = self.program.modules.imported(file.path, node)
+                    giver = members.get(target.path)
+                    if giver is None or not star_import_gives(giver, name):
+                        continue
+                    if why := self._star_bar(file, node, target, giver):
+                        found.add_obstacle(f"{file.path}:{node.lineno}: {why}")
+                    elif file.path not in members:
+                        members[file.path] = self.by_star[file.path] = file
+                        self._star_uses(found, file)
+                        todo = True
+
+    def _star_bar(
+        self, file: PythonFile, node: ast.ImportFrom, target: ModuleTarget, giver: PythonFile
+    ) -> str:
+        """Why it cannot be told what an `import *` brings in; "" where it can."""
+        name = self.symbol.name
+        if target.unsure or not is_written_out(giver):
+            return "`import *` brings the name in."
+        if file.top.binders(name):
+            return "`import *` brings the name in, which is defined there too."
+        for other in file.stars:
+            path = self.program.modules.imported(file.path, other).path
+            module = self.program.maybe(path) if path else None
+            if other is not node and (module is None or star_import_gives(module, name)):
+                return "`import *` brings the name in, and another one may."
+        return ""
+
+    def _star_uses(self, found: ReferenceCollector, file: PythonFile) -> None:
+        """Add the uses of the name in a file that has it by an `import *`."""
+        name = self.symbol.name
+        for occurrence in file.names.values():
+            if occurrence.name == name and occurrence.owner is None:
+                add_occurrence(found, file, occurrence)
+        for string in all_strings(file):
+            if string.value == name:
+                _add_string(found, file, string)
 
     def _bars(self, found: ReferenceCollector) -> None:
         name = self.symbol.name
@@ -231,7 +278,11 @@ class GlobalReferences:
             for binder in member.binders:
                 if _is_fixture(binder.node):
                     found.add_obstacle(f"{file.at(binder.node)}pytest finds a fixture by its name.")
-        for why in of_modules(self.program, {m.file.path for m in self.group}, name):
+        everywhere = {m.file.path for m in self.group} | {*self.by_star}
+        for why in chain(
+            *(in_module(file, name) for file in self.by_star.values()),
+            of_modules(self.program, everywhere, name),
+        ):
             found.add_obstacle(why)
         if name.startswith("__") and name.endswith("__"):
             found.add_obstacle(f"{self.symbol.file.path}:1: {name} is a name of Python itself.")

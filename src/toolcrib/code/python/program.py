@@ -353,6 +353,33 @@ def exported(file: PythonFile) -> set[str] | None:
     return {str(node.value) for node in nodes}
 
 
+def is_written_out(file: PythonFile) -> bool:
+    """Whether a module has an `__all__` of nothing but strings."""
+    if not file.top.binders("__all__"):
+        return False
+    values = [value for statement in ast.walk(file.source.tree) for value in _all_values(statement)]
+    return bool(values) and all(
+        isinstance(value, ast.List | ast.Tuple)
+        and all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in value.elts)
+        for value in values
+    )
+
+
+def _all_values(statement: ast.AST) -> Iterable[ast.AST | None]:
+    """What a statement gives to `__all__`, or does with it."""
+    if isinstance(statement, ast.Assign) and any(_is_all(t) for t in statement.targets):
+        return (statement.value,)
+    if isinstance(statement, ast.AugAssign | ast.AnnAssign) and _is_all(statement.target):
+        return (statement.value,)
+    if (
+        isinstance(statement, ast.Call)
+        and isinstance(statement.func, ast.Attribute)
+        and _is_all(statement.func.value)
+    ):
+        return (statement,)  # a list that is changed
+    return ()
+
+
 def all_strings(file: PythonFile) -> Iterator[ast.Constant]:
     """The strings of a module's `__all__`, wherever they are added to it."""
     for statement in ast.walk(file.source.tree):

@@ -276,6 +276,9 @@ def _conflicts(
         mine = [o for o in file.top.all() if (o.token.line, o.token.column) in places]
         for why in _captures(program, file, mine, new):
             clashes[why] = None
+        if any(o.owner is None for o in mine):  # brought in by `import *`, as the new name will be
+            for other in (o for o in file.top.all() if o.name == new):
+                clashes[f"{path}:{other.token.line}: {new} is a name of its own there."] = None
     clashes.update(dict.fromkeys(texts_seen(program, found)))
     if isinstance(about, ClassMember):
         members = MemberReferences(program, inference, about.of, about.name)
