@@ -219,3 +219,11 @@ async def test_a_rule_for_the_tool_is_none_for_its_network(folder: Path) -> None
         result = await call(box, command="true", network=["a.example"])
         assert result.error is not None
         assert result.error.code == "needs_approval"
+
+
+async def test_what_was_not_reached_is_named_with_its_port(folder: Path) -> None:
+    settings = {"store": {"url": f"sqlite:///{folder.parent}/s.db"}}
+    command = "curl -s --noproxy '' http://127.0.0.1:8123/ http://b.example/"
+    async with Toolbox(settings, workspace=folder) as box:
+        done = await approved(box, command=command, network=["a.example"])
+        assert "'network': 127.0.0.1:8123, b.example]" in done.text

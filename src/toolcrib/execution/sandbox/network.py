@@ -89,7 +89,7 @@ class RunNetwork:
 
     def close(self) -> None:
         """Shut it; what goes through it is cut. A second time does nothing."""
-        refused = (str(error.details.get("host", "")) for error in self.lease.refusals)
+        refused = (str(error.details.get("asked", "")) for error in self.lease.refusals)
         self.access.refused[:] = dict.fromkeys(filter(None, (*self.access.refused, *refused)))
         self.lease.close()
         if self._server is not None:

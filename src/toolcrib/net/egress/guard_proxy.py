@@ -223,6 +223,8 @@ class ClientEnd(Pipe):
         try:
             await self._dial(self._lease, target, far)
         except Blocked as error:
+            # With its port where that is not the usual one: `127.0.0.1` alone names no server.
+            error.details["asked"] = target.host if target.port in (80, 443) else target.authority
             self._lease.refused(error)
             raise
         return far
