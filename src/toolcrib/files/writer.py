@@ -561,7 +561,8 @@ def explained(error: OSError, display: str) -> ToolError:
     if error.errno == errno.EROFS:
         return PathDenied(
             f"Access denied: {display} lies on a disk that can only be read.",
-            hint="Use a folder on another disk.",
+            hint="Nothing there can be changed: ask the user to mount it for writing, or to "
+            "start toolcrib with a workspace on another disk.",
             rule="permissions",
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):

@@ -181,3 +181,20 @@ def test_files_may_only_be_small(tmp_path: Path) -> None:
         argv, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False
     )
     assert done.stdout.endswith("end\n"), done.stdout + done.stderr
+
+
+async def test_a_disk_that_can_only_be_read_says_who_can_change_that(tmp_path: Path) -> None:
+    folder = tmp_path / "read_only"
+    folder.mkdir()
+    argv = ["mount", "-t", "tmpfs", "-o", "ro,size=1m", "none", str(folder)]
+    if os.geteuid() or subprocess.run(argv, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a disk here")
+    try:
+        settings = {"store": {"url": f"sqlite:///{tmp_path}/s.db"}}
+        async with Toolbox(settings, workspace=folder) as box:
+            result = await box.call("write_file", {"path": "a.txt", "content": "x"})
+            assert result.error is not None
+            assert result.error.code == "path_denied"
+            assert "ask the user to mount it for writing" in result.error.hint
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)

@@ -404,6 +404,18 @@ async def test_without_a_boundary_what_is_not_known_to_read_asks(
         assert (folder / "a.txt").exists()
 
 
+async def test_of_many_files_the_folders_are_named(box: Toolbox) -> None:
+    code = (
+        "import pathlib\n"
+        "for name in ('first', 'second'):\n"
+        "    pathlib.Path(name).mkdir()\n"
+        "    for number in range(20):\n"
+        "        pathlib.Path(name, f'{number}.txt').write_text('x')\n"
+    )
+    text = (await fine(box, "run_python", code=code)).text
+    assert "28 more, some in first/, second/]" in text
+
+
 async def test_with_network_what_is_not_known_to_read_asks(folder: Path, tmp_path: Path) -> None:
     async with Toolbox(config(tmp_path, network=["example.com"]), workspace=folder) as box:
         result = await box.call("run_command", {"command": "curl http://example.com"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -263,7 +264,7 @@ def change_lines(outcome: RunOutcome) -> list[str]:
         return lines
     named = [_named(changed) for changed in outcome.files[:MAX_FILES]]
     rest = len(outcome.files) + outcome.more - len(named)
-    listed = ", ".join(named + ([f"{rest:,} more"] if rest > 0 else []))
+    listed = ", ".join(named + ([_unnamed(outcome, rest)] if rest > 0 else []))
     if outcome.state == "applied":
         return [f"[files: {listed}]", *lines]
     state_line = {
@@ -295,6 +296,14 @@ def served_lines(ctx: Ctx, running: BackgroundRun) -> list[str]:
         taken = "" if url.endswith(f":{port}/") else ", as its own number is taken here"
         lines.append(f"[port {port}: {url} for fetch_url, browsers and other runs{taken}]")
     return lines
+
+
+def _unnamed(outcome: RunOutcome, count: int) -> str:
+    """How many changed files are not named, and the folders that they lie in."""
+    folders = dict.fromkeys(
+        f"{posixpath.dirname(changed.path) or '.'}/" for changed in outcome.files[MAX_FILES:]
+    )
+    return f"{count:,} more" + (f", some in {some_of(list(folders))}" if folders else "")
 
 
 def _named(changed: Any) -> str:
