@@ -160,7 +160,7 @@ RELATED = 0.4
 """What a word of the pages counts that is only like one of the question's."""
 ALIKE = 0.35
 """What a word counts that says much the same as one of the question's."""
-ALIKE_MET = 0.5
+ALIKE_MET = 0.45
 """What such a word counts of whether a passage answers."""
 AGAIN = 0.9
 """What each passage chosen already leaves of the score of another of the same page."""
