@@ -23,6 +23,7 @@ LONGEST = (
     "escapes/test_escapes.py",
     "surfaces/cli/test_chat.py",
     "surfaces/cli/test_install.py",
+    "tools/browser/test_tasks.py",
     "tools/git/test_local.py",
     "execution/sandbox/test_ending.py",
     "tools/files/test_directory.py",
@@ -58,7 +59,7 @@ def load_profile(config: pytest.Config) -> None:
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave only the tests of the set that was asked for, and those named one by one."""
-    items.sort(key=starts_late)
+    items.sort(key=turn_of)
     which = config.getoption("--set")
     if which == "all":
         return
@@ -74,8 +75,10 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = chosen
 
 
-def starts_late(item: pytest.Item) -> bool:
-    return not item.nodeid.removeprefix("tests/").startswith(LONGEST)
+def turn_of(item: pytest.Item) -> int:
+    """The place of a test's file among the longest; those of others come after them."""
+    name = item.nodeid.removeprefix("tests/")
+    return next((n for n, file in enumerate(LONGEST) if name.startswith(file)), len(LONGEST))
 
 
 def is_nightly(item: pytest.Item) -> bool:

@@ -238,11 +238,11 @@ async def test_downloads_without_end_hold_nothing_up_and_fill_no_disk(
     two: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcrib.browser.downloads.FINISH_SECONDS", 1.0)
-    monkeypatch.setattr("toolcrib.browser.browsers.MAX_UNSAVED_BYTES", 20_000_000)
     talk = two.talk("downloads")
     await talk("open", url=f"{two.url}/without-end")
     refused = await talk.refused("logs", save_as="never.bin")
     assert "is not finished" in refused
+    monkeypatch.setattr("toolcrib.browser.browsers.MAX_UNSAVED_BYTES", 20_000_000)
     tab = two.box.use(Browsers).conversation("downloads").tab()
     await until(lambda: not tab.downloads)
     assert "was dropped" in (await talk("read")).text
