@@ -201,6 +201,16 @@ async def test_other_depths_and_colours(box: Toolbox, ws: Path) -> None:
         assert made.getpixel((5, 5)) == (255, 255, 255)
 
 
+async def test_width_and_height_are_a_size_to_fit(box: Toolbox, ws: Path) -> None:
+    Image.new("RGB", (50, 40), "red").save(ws / "a.png")
+    for given, size in (({"width": 25}, (25, 20)), ({"width": 25, "height": 10}, (12, 10))):
+        result = await box.call("resize_image", {"path": "a.png", "output": "b.png", **given})
+        assert result.error is None, result.error
+        with Image.open(ws / "b.png") as made:
+            assert abs(made.width - size[0]) <= 1
+            assert made.height == size[1]
+
+
 async def test_as_few_bytes_as_asked_for(box: Toolbox, ws: Path) -> None:
     save(ws / "a.png", Image.effect_noise((500, 400), 90).convert("RGB"))
     done = await ok(box, "compress_image", path="a.png", output="b.jpg", max_kb=60)

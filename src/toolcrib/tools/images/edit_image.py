@@ -40,6 +40,14 @@ class ImageMark(TypedDict, total=False):
     size: Annotated[int, Param(minimum=1, maximum=2000, unlisted=True)]
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Width and height, as many tools take them, are a size to fit."""
+    if arguments.get("resize") or not (arguments.get("width") or arguments.get("height")):
+        return
+    width, height = arguments.pop("width", None), arguments.pop("height", None)
+    arguments["resize"] = f"{width or ''}x{height or ''}"
+
+
 @tool(
     group="images",
     rights=READ | WRITE,
@@ -57,6 +65,7 @@ class ImageMark(TypedDict, total=False):
         "annotations": "marks",
         "max_size_kb": "max_kb",
     },
+    argument_adapter=_adapt,
 )
 async def edit_image(
     path: WritablePath,
