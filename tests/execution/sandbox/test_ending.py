@@ -10,10 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -22,7 +24,7 @@ from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox import resources
-from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX
+from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX, PreparedRun, Scratch
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import MEGABYTE, Bind, Limits
 
@@ -171,6 +173,25 @@ async def test_several_ask_for_the_end_at_once(box: Box) -> None:
         await asyncio.gather(first, run.kill(0), run.kill(1))
         run.close()
         assert not survivors(tag)
+
+
+def test_two_threads_remove_the_folder_of_a_run_once() -> None:
+    """A descriptor that is closed twice may be another one's by then."""
+    removed: list[str] = []
+
+    class SlowScratch(Scratch):
+        def remove(self) -> None:
+            removed.append(self.path)
+            time.sleep(0.2)
+
+    layout, plan = cast("Any", None), cast("Any", None)
+    prepared = PreparedRun(layout, plan, scratch=SlowScratch("/nowhere", -1))
+    threads = [threading.Thread(target=prepared.clean) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert removed == ["/nowhere"]
 
 
 async def test_a_start_that_is_given_up_at_once_leaves_no_folder(open_box: Open) -> None:

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -300,13 +301,16 @@ class PreparedRun:
     gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
     temporary: TemporaryFolders = field(default_factory=TemporaryFolders)
+    _cleaning: threading.Lock = field(default_factory=threading.Lock)
 
     def clean(self) -> None:
-        """Remove what was made for it; a second time does nothing."""
-        self.temporary.close()
-        if self.scratch is not None:
-            self.scratch.remove()
-            self.scratch = None
+        """Remove what was made for it; a second time, or in two threads at once, does nothing."""
+        # Two may end a run at once, and a descriptor closed twice may be somebody else's by then.
+        with self._cleaning:
+            self.temporary.close()
+            if self.scratch is not None:
+                self.scratch.remove()
+                self.scratch = None
 
 
 def check_folder(folder: str) -> None:

@@ -59,8 +59,11 @@ class TemporaryFolders:
             not what programs store for themselves.
         """
         found: list[str] = []
-        while self._open:
-            name, fd, before = self._open.pop(0)
+        while True:
+            try:  # two threads may be here
+                name, fd, before = self._open.pop(0)
+            except IndexError:
+                break
             try:
                 with suppress(OSError):
                     found += _files(name, fd, before)
