@@ -34,7 +34,8 @@ MAX_OUTPUT_BYTES = 4_000_000
 
 # It reads {compiler, name, seed, ours, places}: a place is [path, line, column], both from 0 and
 # columns in UTF-16 units. It writes {version, verdicts}: for each place "ours" where all of its
-# definitions are ours, "other" where it has some and is no use of ours by inheritance either.
+# definitions are ours, "other" where all are of other classes and it is no use of ours by
+# inheritance. What is defined by an interface or a type of a shape may be ours, and stays open.
 SCRIPT = r"""
 const fs = require('node:fs'), path = require('node:path');
 const request = JSON.parse(fs.readFileSync(0, 'utf8'));
@@ -70,14 +71,26 @@ function found([file, line, column]) {
   if (!source.text.startsWith(request.name, start)) return undefined;
   return { file: absolute(file), start, key: `${absolute(file)}:${start}` };
 }
-function definitions(place) {
-  const all = service.getDefinitionAtPosition(place.file, place.start) ?? [];
-  return all.map((one) => `${one.fileName}:${one.textSpan.start}`);
+const keyOf = (one) => `${one.fileName}:${one.textSpan.start}`;
+const definitions = (place) => service.getDefinitionAtPosition(place.file, place.start) ?? [];
+// Whether a definition is that of a shape, which a class fits without naming it.
+function isShape({ fileName, textSpan: { start } }) {
+  const source = program.getSourceFile(fileName);
+  if (!source) return true;
+  if (program.isSourceFileDefaultLibrary(source)) return false;
+  let shape = false;
+  const visit = (node) => {
+    if (start < node.pos || start >= node.end) return;
+    shape ||= ts.isInterfaceDeclaration(node) || ts.isTypeLiteralNode(node);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return shape;
 }
 const seed = found(request.seed), ours = new Set(), uses = new Set();
 for (const place of request.ours.map(found)) if (place) ours.add(place.key);
 if (seed) {
-  for (const key of definitions(seed)) ours.add(key);
+  for (const one of definitions(seed)) ours.add(keyOf(one));
   for (const symbol of service.findReferences(seed.file, seed.start) ?? []) {
     for (const use of symbol.references) uses.add(`${use.fileName}:${use.textSpan.start}`);
   }
@@ -86,8 +99,9 @@ const verdicts = request.places.map((given) => {
   const place = found(given);
   const all = place && seed ? definitions(place) : [];
   if (!all.length) return '';
-  if (all.every((key) => ours.has(key))) return 'ours';
-  return all.some((key) => ours.has(key)) || uses.has(place.key) ? '' : 'other';
+  if (all.every((one) => ours.has(keyOf(one)))) return 'ours';
+  const open = all.some((one) => ours.has(keyOf(one)) || isShape(one)) || uses.has(place.key);
+  return open ? '' : 'other';
 });
 process.stdout.write(JSON.stringify({ version: ts.version, verdicts }));
 """
