@@ -86,7 +86,8 @@ class SymbolReferences:
             with `path:line: ` where there is a line. Empty: it can be.
         name: the symbol's name.
         what: its kind as a word: "function", "class", "variable", "method", "parameter".
-        types_by: the compiler whose types decided places that scopes leave open; else "".
+        types_by: the compiler whose types decided places that scopes leave open, and how many
+            are of others; else "".
     """
 
     certain: list[Place] = field(default_factory=list)

@@ -76,6 +76,7 @@ async def test_types_tell_whose_a_member_is(tmp_path: Path, ends: str) -> None:
         *(("use.ts", n) for n in (7, 8, 8, 8)),
     ]
     assert "types by TypeScript 5." in found["text"]
+    assert "1 place of others left out" in found["text"]
     assert not [why for why in found["obstacles"] if ":3: whose" in why]
 
 

@@ -25,6 +25,7 @@ from toolcrib.execution.interpreters.programs import find_program, prefix_of, to
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.system.collector import collect
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 
 COMPILER = "node_modules/typescript/lib/typescript.js"
 MAX_PLACES = 2_000
@@ -120,6 +121,8 @@ async def decide_members(project: Project, found: SymbolReferences) -> None:
         if len(verdicts) == len(places) and all(isinstance(one, str) for one in verdicts):
             _apply(project, found, dict(zip(places, verdicts, strict=True)))
             found.types_by = f"TypeScript {str(answer.get('version', ''))[:20]}"
+            if others := verdicts.count("other"):
+                found.types_by += f", {counted(others, 'place')} of others left out"
 
 
 def _apply(project: Project, found: SymbolReferences, verdicts: dict[Place, str]) -> None:
