@@ -1,4 +1,4 @@
-"""The MCP surface over stdio: cold start, memory, overhead a call, exit. Ratios in one run.
+"""The MCP surface: cold start, memory, overhead a call, HTTP to stdio, exit. Ratios in one run.
 
     python bench/mcp.py [--rounds 5] [--calls 300] [--json FILE]
 
@@ -12,11 +12,13 @@ import argparse
 import json
 import os
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from http.client import HTTPConnection, HTTPResponse
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
@@ -28,6 +30,14 @@ HANDSHAKE = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "bench", "version": "1"},
+}
+
+
+MODERN = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": HANDSHAKE["clientInfo"],
+    "io.modelcontextprotocol/clientCapabilities": {},
 }
 
 
@@ -91,8 +101,7 @@ class Server:
 
     def cpu(self) -> float:
         """CPU seconds used so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process)
 
     def exit_time(self) -> float:
         """Seconds from the end of stdin to the end of the process."""
@@ -100,6 +109,63 @@ class Server:
         self.process.stdin.close()
         self.process.wait(30)
         return time.perf_counter() - began
+
+
+def cpu_of(process: subprocess.Popen) -> float:
+    """CPU seconds that a process used so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class HttpServer:
+    """A server at a port of loopback, spoken to over one connection that stays open."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.process = subprocess.Popen(
+            [PYTHON, str(SERVERS / name), *arguments, str(self.port)],
+            env={**os.environ, "TOOLCRIB_HTTP__PORT": str(self.port)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.headers: dict[str, str] = {}
+        self.next = 0
+        self.connection = HTTPConnection("127.0.0.1", self.port)
+        while True:
+            try:
+                self.connection.connect()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+
+    def post(self, method: str, params: dict, headers: dict[str, str]) -> HTTPResponse:
+        """Send a request, read its answer whole."""
+        self.next += 1
+        message = {"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}
+        accepted = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        self.connection.request("POST", "/mcp", json.dumps(message), {**accepted, **headers})
+        response = self.connection.getresponse()
+        if response.status != 200 or b"result" not in response.read():
+            raise ValueError(f"{method}: {response.status}")
+        return response
+
+    def open(self) -> None:
+        """Shake hands, as revisions before 2026-07-28 do."""
+        session = self.post("initialize", HANDSHAKE, {}).headers["mcp-session-id"]
+        version = str(HANDSHAKE["protocolVersion"])
+        self.headers = {"Mcp-Session-Id": session, "MCP-Protocol-Version": version}
+
+    def call(self, name: str, arguments: dict) -> None:
+        self.post("tools/call", {"name": name, "arguments": arguments}, self.headers)
+
+    def call_modern(self, name: str, arguments: dict) -> None:
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": name}
+        params = {"name": name, "arguments": arguments, "_meta": META}
+        self.post("tools/call", params, headers)
 
 
 def product(profile: str) -> tuple[str, ...]:
@@ -170,6 +236,44 @@ def overhead(rounds: int, calls: int) -> dict:
     return found
 
 
+def over_http(rounds: int, calls: int) -> dict:
+    """CPU of an echo over HTTP, in turns with the same server over stdio; and the SDK's own."""
+    stdio = {
+        "toolcrib": Server(str(SERVERS / "toolcrib_echo.py")),
+        "SDK low level": Server(str(SERVERS / "sdk_bare.py"), "16"),
+    }
+    http = {
+        "toolcrib": HttpServer("toolcrib_echo.py", "http"),
+        "SDK low level": HttpServer("sdk_bare.py", "16"),
+    }
+    found = {}
+    for name, server in stdio.items():
+        other = http[name]
+        server.open()
+        other.open()
+        methods = {
+            "stdio": (server.process, server.call),
+            "2025-11-25": (other.process, other.call),
+            MODERN: (other.process, other.call_modern),
+        }
+        used: dict[str, list[float]] = {method: [] for method in methods}
+        for turn in range(rounds + 1):
+            for method, (process, call) in methods.items():
+                before = cpu_of(process)
+                for n in range(calls):
+                    call("echo", {"text": f"hello {turn} {n}"})
+                if turn:  # the first warms them up
+                    used[method].append((cpu_of(process) - before) * 1000 / calls)
+        found[name] = {"stdio_ms": statistics.median(used["stdio"])}
+        for method in ("2025-11-25", MODERN):
+            pairs = zip(used[method], used["stdio"], strict=True)
+            found[name][f"{method}_ratio"] = statistics.median([a / b for a, b in pairs])
+        server.__exit__()
+        other.process.kill()
+        other.process.wait()
+    return found
+
+
 def endings() -> dict:
     """Seconds from the end of stdin to the end of the process, by what runs."""
     found = {}
@@ -212,7 +316,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--only", default="cold,overhead,endings,imports")
+    parser.add_argument("--only", default="cold,overhead,http,endings,imports")
     parser.add_argument("--json")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as state:
@@ -221,6 +325,7 @@ def main() -> None:
         parts = {
             "cold": lambda: cold(options.rounds),
             "overhead": lambda: overhead(options.rounds, options.calls),
+            "http": lambda: over_http(options.rounds, options.calls),
             "endings": endings,
             "imports": imports,
         }

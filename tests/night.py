@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from pathlib import Path
 
@@ -17,7 +18,8 @@ NIGHT = tuple(
     if line and not line.startswith("#")
 )
 """The beginnings of the names of tests that run at night only."""
-
+SECOND = re.compile(r"[\[-](kernel|aiohttp)[-\]]")
+"""The second level of the sandbox and the second transport: of tests of tools, nightly too."""
 
 LONGEST = (
     "escapes/test_escapes.py",
@@ -82,7 +84,10 @@ def turn_of(item: pytest.Item) -> int:
 
 
 def is_nightly(item: pytest.Item) -> bool:
-    return item.nodeid.removeprefix("tests/").startswith(NIGHT)
+    name = item.nodeid.removeprefix("tests/")
+    if name.startswith("tools/") and SECOND.search(name):
+        return True
+    return name.startswith(NIGHT)
 
 
 def is_property(item: pytest.Item) -> bool:

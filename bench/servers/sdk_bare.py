@@ -1,4 +1,7 @@
-"""A bare server on the SDK's low level with as many tools as asked for; the first is `echo`."""
+"""A bare server on the SDK's low level with as many tools as wanted; the first is `echo`.
+
+Over stdio, or over HTTP where a second argument names a port of loopback.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import sys
 
 import mcp_types as types
+import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
@@ -35,10 +39,13 @@ async def call_tool(_ctx, params):
     return types.CallToolResult(content=[types.TextContent(text=params.arguments["text"])])
 
 
-async def main():
-    server = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
+async def over_stdio(server):
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
-asyncio.run(main())
+bare = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
+if len(sys.argv) > 2:
+    uvicorn.run(bare.streamable_http_app(), port=int(sys.argv[2]), log_level="warning")
+else:
+    asyncio.run(over_stdio(bare))

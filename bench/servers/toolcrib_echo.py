@@ -45,5 +45,5 @@ async def spawn(*, ctx: Ctx) -> Result:
 
 
 if __name__ == "__main__":
-    serve = run_http if sys.argv[1:] == ["http"] else run
+    serve = run_http if sys.argv[1:2] == ["http"] else run
     serve(Toolbox(tools=[*installed(), echo, sleep, burn, spawn]))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections import defaultdict
 from pathlib import Path
+from types import CodeType
 
 from tests.architecture.tree import modules
 
@@ -31,17 +30,25 @@ def test_no_name_is_a_home_word() -> None:
 
 def home_words(text: str) -> set[str]:
     """Names of code that are home words, or made of them; a test's name is a sentence."""
-    if not is_home_word(text):
-        return set()
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    names = {token.string for token in tokens if token.type == tokenize.NAME}
-    return {name for name in names if is_home_word(name) and not name.startswith("test_")}
+    names = {name for name in names_of(text) if is_home_word(name)}
+    return {name for name in names - NOT_OURS if not name.startswith("test_")}
 
 
-def is_home_word(text: str) -> bool:
-    """Whether a name holds one, or a text a name that may."""
-    names = set(re.findall(r"[^\W\d]\w*", text)) - NOT_OURS
-    return any(part.lower() in HOME_WORDS for name in names for part in PART.split(name))
+def names_of(text: str) -> set[str]:
+    """All names that a source has, as the compiler notes them."""
+    names: set[str] = set()
+    left: list[object] = [compile(text, "source", "exec", dont_inherit=True)]
+    while left:
+        code = left.pop()
+        if isinstance(code, CodeType):
+            names.update(code.co_names, code.co_varnames, code.co_freevars, (code.co_name,))
+            left.extend(code.co_consts)
+    return names
+
+
+def is_home_word(name: str) -> bool:
+    """Whether a name holds one."""
+    return any(part.lower() in HOME_WORDS for part in PART.split(name))
 
 
 def test_a_public_class_name_stands_once() -> None:

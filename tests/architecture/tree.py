@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 import toolcrib
@@ -21,11 +21,15 @@ class Module:
     where: str
     text: str
     tree: ast.Module
-    imports: list[tuple[str, int]] = field(default_factory=list)
 
     @property
     def room(self) -> str:
         return self.where.split("/")[0].removesuffix(".py")
+
+    @cached_property
+    def imports(self) -> list[tuple[str, int]]:
+        """Each import it makes, wherever that stands, with its line."""
+        return list(_imports(self.tree, set(modules())))
 
     @property
     def stem(self) -> str:
@@ -34,7 +38,7 @@ class Module:
 
 @cache
 def modules() -> dict[str, Module]:
-    """All modules by dotted name, each with every import it makes, wherever that stands."""
+    """All modules by dotted name."""
     found = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
@@ -42,8 +46,6 @@ def modules() -> dict[str, Module]:
         text = path.read_text(encoding="utf-8")
         where = path.relative_to(SOURCE).as_posix()
         found[name] = Module(name, where, text, ast.parse(text))
-    for module in found.values():
-        module.imports.extend(_imports(module.tree, set(found)))
     return found
 
 
