@@ -153,9 +153,10 @@ def answer_now(task: str) -> str:
 
 
 def is_echo(text: str, task: str, rules: str = "") -> bool:
-    """Whether an answer is nothing but what was asked, or mostly lines of the system prompt."""
+    """Whether an answer is what was asked, a file that it names, or lines of the system prompt."""
     words = _words(text)
-    if words and words in (_words(task), _words(answer_now(task))):
+    known_words = (_words(task), _words(answer_now(task)), *map(_words, paths_in(task)))
+    if words and words in known_words:
         return True
     lines = [line for line in map(_words, text.splitlines()) if len(line) >= MIN_ECHO_WORDS]
     known = f" {' '.join(_words(rules))} "

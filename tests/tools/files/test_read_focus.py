@@ -120,6 +120,14 @@ async def test_in_several_files(box: Toolbox, ws: Path) -> None:
     assert result.error is None
 
 
+async def test_short_files_show_themselves_where_none_has_the_words(box: Toolbox, ws: Path) -> None:
+    (ws / "b.txt").write_text("nothing\n")
+    result = await box.call("read_file", {"paths": ["b.txt", "nope.txt"], "focus": "needle"})
+    assert "nothing\n\n[No line of b.txt has 'needle'. This is the file.]" in result.text
+    assert "nope.txt does not exist" in result.text
+    assert result.error is None
+
+
 async def test_a_line_of_rare_characters_fits(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("0:0:0:\ud7b0" + "\U00010000" * 4 + "0", encoding="utf-8")
     (tmp_path / "b.txt").write_text(("0:0:0:\ud7b0" + "\U00010000" * 4) * 30, encoding="utf-8")

@@ -213,6 +213,17 @@ async def test_several_files_are_remembered_as_read(box: Toolbox, ws: Path) -> N
     }
 
 
+async def test_the_folder_of_the_files_is_none_of_them(box: Toolbox, ws: Path) -> None:
+    (ws / "src").mkdir()
+    (ws / "src/a.txt").write_text("one\n")
+    for folder in (".", "src", str(ws)):
+        call = {"path": folder, "paths": ["src/a.txt"], "focus": "nowhere"}
+        text = (await box.call("read_file", call)).render()
+        assert text.startswith("one\n"), text
+    other = (await box.call("read_file", {"path": "src", "paths": ["src"]})).render()
+    assert "is a folder" in other
+
+
 @pytest.mark.parametrize(
     "arguments",
     [{}, {"paths": []}, {"path": None}, {"paths": [f"a{n}" for n in range(101)]}, {"lines": 0}],

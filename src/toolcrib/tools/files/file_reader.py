@@ -43,8 +43,8 @@ class ReadRequest:
     max_chars: int = 0
     about: str | None = None
     """What the user last said, where a long file is to be read by it."""
-    is_alone: bool = False
-    """Whether no other file is read with it."""
+    is_lenient: bool = False
+    """Whether a short file without the words of the focus is given whole."""
 
     @property
     def ranged(self) -> bool:
@@ -538,7 +538,7 @@ def text_part(
         try:
             return focus_on(text, display, size, request.focus, room, check)
         except NoResults as nothing:
-            if size > SHORT_BYTES or not request.is_alone:
+            if size > SHORT_BYTES or not request.is_lenient:
                 raise
             page = page_of(text, display, size, request, room)
             return replace(page, text=f"{page.text}\n[{nothing.message} This is the file.]")

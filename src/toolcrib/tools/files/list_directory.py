@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -33,6 +34,8 @@ MAX_DEPTH = 10
 MAX_GLOB = 500
 MAX_OTHERS = 20
 """Names that are told of a folder in which nothing fits the glob."""
+REGEX_START = re.compile(r"^\.\*\\?\.?(?=\w)")
+"""`.*py` and `.*\\.py`, which stand for `*.py`."""
 
 
 @tool(
@@ -81,8 +84,10 @@ async def list_directory(
         return found, totals(found), len(found)
 
     entries, counts, total = await in_thread(work, ctx.deadline)
+    others: list[str] = []
     if not entries:
-        counts = await in_thread(lambda check: _empty(folder, glob, check), ctx.deadline)
+        others = await in_thread(lambda check: _names_in(folder, check), ctx.deadline)
+        counts = _nothing(glob, others)
     page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
     end = start + len(page)
     more = end < len(entries)
@@ -92,8 +97,10 @@ async def list_directory(
     following = None
     if more:
         following = Next(list_directory.name, {k: v for k, v in arguments.items() if v})
-    elif not entries and "/" in glob:
-        following = Next("find_files", {"query": glob, "path": folder.display})
+    elif not entries and ("/" in glob or (glob and any(name.endswith("/") for name in others))):
+        # Models write an expression for a glob.
+        query = REGEX_START.sub("*.", glob)
+        following = Next("find_files", {"query": query, "path": folder.display})
     head = f"{folder.display}: {counts}"
     if len(page) < len(entries):
         head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
@@ -111,10 +118,14 @@ async def list_directory(
     )
 
 
-def _empty(folder: SafePath, glob: str, check: Checkpoint) -> str:
-    """What is said of a folder in which nothing fits: the first names that are there."""
+def _names_in(folder: SafePath, check: Checkpoint) -> list[str]:
+    """The first names in a folder, folders with a `/` at the end, and one more."""
     first = islice(walk(folder, "", 1, check), MAX_OTHERS + 1)
-    names = [printable(one.path) + "/" * (one.entry.kind == "folder") for one in first]
+    return [printable(one.path) + "/" * (one.entry.kind == "folder") for one in first]
+
+
+def _nothing(glob: str, names: list[str]) -> str:
+    """What is said of a folder in which nothing fits: the first names that are there."""
     if not glob or not names:
         return "holds nothing"
     more = ", …" if len(names) > MAX_OTHERS else ""

@@ -234,8 +234,9 @@ async def read_file(
     page of a long source or text also outlines the rest by line numbers. `focus` finds
     the regions of a big file that matter. Binary files are refused.
     """
-    # Models name the same file twice: as the one, and as one of several.
-    chosen = list({p.display: p for p in [*([path] if path else []), *(paths or [])]}.values())
+    # Models name the same file twice, as the one and as one of several, or the folder of them.
+    alone = [path] if path and not any(_is_in(path, other) for other in paths or ()) else []
+    chosen = list({p.display: p for p in [*alone, *(paths or [])]}.values())
     if not chosen:
         raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
     if len(chosen) > MAX_FILES:
@@ -246,12 +247,15 @@ async def read_file(
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):
-        part = await _read(chosen[0], room, replace(request, is_alone=True), ctx)
+        part = await _read(chosen[0], room, replace(request, is_lenient=True), ctx)
         parts, result = [part], _result(part)
     else:
         sizes = await in_thread(lambda _: [_size(p) for p in chosen], ctx.deadline)
         again = {k: v for k, v in _request_arguments(request).items() if v}
         result, parts = await read_all(read_file.name, chosen, sizes, read, room, again)
+        if request.focus and not parts:  # then short files show themselves, as one alone does
+            read = partial(read, request=replace(request, is_lenient=True))
+            result, parts = await read_all(read_file.name, chosen, sizes, read, room, again)
     for part in parts:
         if part.seen:
             ctx.session.remember_read(*part.seen)
@@ -279,6 +283,16 @@ async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> Fi
         lambda check: converted_part(part, markdown, request, room, check), deadline
     )
     return replace(converted, changed=part.changed)
+
+
+def _is_in(folder: SafePath, path: SafePath | RefusedPath) -> bool:
+    """Whether a path lies beneath another, which is a folder then."""
+    return (
+        isinstance(path, SafePath)
+        and path.root == folder.root
+        and len(path.parts) > len(folder.parts)
+        and path.parts[: len(folder.parts)] == folder.parts
+    )
 
 
 def _size(path: object) -> int:
