@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.tools.meta.catalogue import Question, catalogue, questions, recall
 from toolcrib.core.registry import Registry
-from toolcrib.tools.meta.tool_index.index import Finder
+from toolcrib.retrieval.tool_index.index import Finder
 
 LANGUAGES = ("all", "en", "de", "es", "zh-Hans", "zh-Hant")
 Search = Callable[[str], Sequence[str]]

@@ -167,6 +167,26 @@ async def test_json_that_is_no_broken_call_is_an_answer(box: Any, text: str) -> 
     assert (await delegated(box))["answer"] == text
 
 
+@pytest.mark.parametrize(
+    ("task", "first"),
+    [("Compute 2 ** 9 with Python", "run_python"), ("Delete old.txt", "delete_path")],
+)
+async def test_the_tools_that_fit_a_task_come_first(box: Any, task: str, first: str) -> None:
+    box.server.says(Turn("512"))
+    names = ["list_directory", "read_file", "delete_path", "run_python"]
+    await box.call("delegate_task", {"task": task, "tools": names})
+    offered = [spec["function"]["name"] for spec in box.server.requested[-1]["tools"]]
+    assert offered[0] == first
+    assert set(names) <= set(offered)
+
+
+@pytest.mark.parametrize("text", ["notes.md", "`notes.md`.", "No more tools can be called."])
+async def test_a_name_or_a_rule_said_again_is_no_answer(box: Any, text: str) -> None:
+    box.server.says(Turn(text), Turn("plum"))
+    outcome = await delegated(box, task="Which word does notes.md hold?")
+    assert outcome["answer"] == "plum"
+
+
 MET: dict[str, Any] = {}
 
 

@@ -147,7 +147,7 @@ def _frame(choices: list[Any], kind: str) -> dict[str, Any]:
 class ModelServer:
     """A running server. `script` are the answers in turn; the last one is repeated.
 
-    `asked` are the bodies of the requests, `headers` their headers, `paths` what was asked for.
+    `requested` are the bodies of the requests, `headers` their headers, `paths` what was asked for.
     `pages` are further things that it answers to GET; `any_path` answers everywhere,
     `left` is set once a client has left a stalled answer.
     """

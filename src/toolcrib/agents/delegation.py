@@ -24,7 +24,15 @@ from toolcrib.agents.loop import (
 )
 from toolcrib.agents.observer import Recorder
 from toolcrib.agents.outcome import Outcome, Reason, Status, result_of
-from toolcrib.agents.roles import Role, child_scope, child_session, find_role, granted, listed
+from toolcrib.agents.roles import (
+    Role,
+    by_fit,
+    child_scope,
+    child_session,
+    find_role,
+    granted,
+    listed,
+)
 from toolcrib.agents.runs import AgentRuns, RunMessage
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.context import Ctx, Invoke
@@ -39,6 +47,7 @@ from toolcrib.net.models.client import ModelClient
 from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint, find_endpoint
 from toolcrib.state.sessions import Sessions
+from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
 
 # Saving the code of an answer: blocks that say which file they are.
@@ -453,7 +462,11 @@ class DelegatedRun:
         system = prompts.system_prompt(
             role, self._place, steps, budget.calls, self._holds if "list_directory" in names else ""
         )
-        executor = ToolExecutor(tools, listed(tools, agent.max_listed_tools), invoke)
+        offered = await in_thread(
+            lambda _: by_fit(listed(tools, agent.max_listed_tools), self._delegation.task),
+            self._deadline,
+        )
+        executor = ToolExecutor(tools, offered, invoke)
         system += prompts.plan_hint(self._ctx.config.plan.hint, executor.names)
         text = agent.tool_calls == "text"
         config = LoopConfig(

@@ -155,13 +155,18 @@ def answer_now(task: str) -> str:
 def is_echo(text: str, task: str, rules: str = "") -> bool:
     """Whether an answer is what was asked, a file that it names, or lines of the system prompt."""
     words = _words(text)
-    known_words = (_words(task), _words(answer_now(task)), *map(_words, paths_in(task)))
-    if words and words in known_words:
+    if words and words in (_words(task), *map(_words, paths_in(task))):
+        return True
+    if len(words) >= MIN_ECHO_WORDS and f" {' '.join(words)} " in _spaced(answer_now(task)):
         return True
     lines = [line for line in map(_words, text.splitlines()) if len(line) >= MIN_ECHO_WORDS]
-    known = f" {' '.join(_words(rules))} "
+    known = _spaced(rules)
     repeated = sum(len(line) for line in lines if f" {' '.join(line)} " in known)
     return repeated > ECHO_SHARE * len(words)
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(_words(text))} "
 
 
 def _words(text: str) -> list[str]:

@@ -208,6 +208,17 @@ def listed(tools: Sequence[Tool], max_tools: int) -> list[Tool]:
     return [*usual[: max_tools - len(finding)], *finding]
 
 
+def by_fit(tools: Sequence[Tool], task: str) -> list[Tool]:
+    """The tools that fit a task first, the best of them foremost.
+
+    A small model takes one of the first that it is shown, whatever it is asked.
+    """
+    from toolcrib.retrieval.tool_index.index import Finder  # large, and seldom needed
+
+    best = Finder(tools).find(task, len(tools))
+    return [*best, *(tool for tool in tools if tool not in best)]
+
+
 def child_scope(
     ctx: Ctx,
     tools: Sequence[Tool],

@@ -21,6 +21,8 @@ PACKAGES = "packages"
 MAX_HOSTS = 20
 """Hosts that one call may name: a person has to read them."""
 MAX_CALLS = 64
+NO_HOSTS = ("", "auto", "ask", "never", "none", "no", "off", "false", "null", "default")
+"""What small models write for no host at all, or for the values of another argument."""
 NO_INDEX = "No pip, npm, uv, cargo or go of this machine says where it gets packages from."
 ONLINE = {
     "PIP_RETRIES": "1",
@@ -82,7 +84,7 @@ async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision |
 
 async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
     hosts = list(ctx.config.run.network)
-    named = [word.strip() for word in wanted if word.strip()]
+    named = [word.strip() for word in wanted if word.strip().lower() not in NO_HOSTS]
     hosts += [_checked(host) for host in named if host.lower() != PACKAGES]
     if len(named) > MAX_HOSTS:
         raise BadInput(f"At most {MAX_HOSTS} hosts for one run, not {len(named):,}.")

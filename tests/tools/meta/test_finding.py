@@ -16,9 +16,8 @@ from toolcrib import tools as installed
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
-from toolcrib.text.stems import english
-from toolcrib.tools.meta.tool_index.index import Finder, finder, question, shapes
-from toolcrib.tools.meta.tool_index.words import (
+from toolcrib.retrieval.tool_index.index import Finder, finder, question, shapes
+from toolcrib.retrieval.tool_index.words import (
     LANGUAGES,
     idioms,
     is_han,
@@ -28,6 +27,7 @@ from toolcrib.tools.meta.tool_index.words import (
     vocabulary,
     words_of_han,
 )
+from toolcrib.text.stems import english
 
 BASELINE = json.loads((HERE / "recall.json").read_text())
 OWN = {t.name for t in discover(installed)}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.meta.catalogue import questions
+from toolcrib.retrieval.tool_index.index import finder
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.meta.tool_index.index import finder
 
 
 @pytest.fixture

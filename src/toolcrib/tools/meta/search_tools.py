@@ -31,7 +31,7 @@ async def search_tools(
     Use it when no listed tool fits the task. Then read tool_help of the one you want
     and send it with call_tool.
     """
-    from toolcrib.tools.meta.tool_index.index import finder  # large, and seldom needed
+    from toolcrib.retrieval.tool_index.index import finder  # large, and seldom needed
 
     policy = ctx.config.policy
     tools = without_denied(policy, ctx.registry)

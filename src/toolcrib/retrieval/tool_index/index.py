@@ -9,9 +9,7 @@ from weakref import WeakKeyDictionary
 
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
-from toolcrib.text.bm25 import Bm25
-from toolcrib.text.stems import bare
-from toolcrib.tools.meta.tool_index.words import (
+from toolcrib.retrieval.tool_index.words import (
     LANGUAGES,
     idioms,
     is_han,
@@ -21,6 +19,8 @@ from toolcrib.tools.meta.tool_index.words import (
     vocabulary,
     words_of_han,
 )
+from toolcrib.text.bm25 import Bm25
+from toolcrib.text.stems import bare
 
 # What a question shows rather than says: addresses, file names, quotations, source code.
 
