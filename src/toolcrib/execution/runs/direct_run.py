@@ -46,7 +46,7 @@ from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
-from toolcrib.files.changes.step import MANY, Change, ChangeKind
+from toolcrib.files.changes.step import BULK_KINDS, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
@@ -249,7 +249,7 @@ def changes_of(deltas: Iterable[Delta]) -> list[Change]:
         if after is None:
             continue
         if after.kind == "link":
-            change = add("plant", delta)
+            change = add("create_tree", delta)
             change.tree, change.after = (after,), after
         elif after.kind == "folder":
             change = add("mode" if before else "folder", delta)
@@ -612,14 +612,14 @@ def _left_by(change: Change) -> dict[str, EntryState | None]:
     path = str(change.path)
     if change.kind == "delete":
         return {f"{path}/{image.path}".rstrip("/"): None for image in change.tree}
-    if change.kind in MANY:
-        states = change.tree if change.kind == "fill" else (None,) * len(change.tree)
+    if change.kind in BULK_KINDS:
+        states = change.tree if change.kind == "move_in" else (None,) * len(change.tree)
         return dict(zip(change.absolute_paths, states, strict=True))
-    if change.kind == "unmake":
+    if change.kind == "remove_folder":
         return {path: None}
     if change.kind == "move":
         return {path: None, str(change.target): change.before}
-    if change.kind == "plant":
+    if change.kind == "create_tree":
         return {f"{path}/{image.path}".rstrip("/"): image for image in change.tree} | {
             path: change.after
         }

@@ -121,7 +121,7 @@ class Takeover:
                     states += self._entry(fd, delta.path.name, delta.path.name, delta) or ()
         if states:
             stored = str(self.upper.joinpath(*folder.parts))
-            self.fills.append(Change("fill", folder, tree=tuple(states), stored=stored))
+            self.fills.append(Change("move_in", folder, tree=tuple(states), stored=stored))
 
     @contextmanager
     def _opened(self, parts: Parts) -> Iterator[int]:
@@ -138,7 +138,7 @@ class Takeover:
     def _add(self, parts: Parts, states: list[EntryState]) -> None:
         path = self._known[parts].path
         stored = str(self.upper.joinpath(*parts))
-        self.trees[parts] = Change("plant", path, tree=tuple(states), stored=stored)
+        self.trees[parts] = Change("create_tree", path, tree=tuple(states), stored=stored)
 
     def _folder(self, fd: int, delta: Delta, inner: str) -> list[EntryState] | None:
         """What an open folder holds, itself first; None where some of it has to be copied."""

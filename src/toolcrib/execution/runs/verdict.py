@@ -272,7 +272,7 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
             image = EntryState(
                 "", "link", 0o777, after.mtime, (-1, -1), target=after.target
             )  # it belongs to whom we are
-            late.plant(delta.path, image)
+            late.create_tree(delta.path, image)
         elif delta.new is not None:
             late.write(
                 delta.path,

@@ -20,7 +20,7 @@ from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
 from toolcrib.files.changes.preparation import Preparer, groups
-from toolcrib.files.changes.step import MANY, AppliedStep, Change, Step
+from toolcrib.files.changes.step import BULK_KINDS, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
@@ -480,7 +480,7 @@ class _Transaction:
             self._logged = None
             await self._service._save(self.logged("open"))  # noqa: SLF001
         await asyncio.to_thread(self._commit, ready)
-        if any(change.kind in ("move", "folder", "unmake", "mode") for change in ready):
+        if any(change.kind in ("move", "folder", "remove_folder", "mode") for change in ready):
             self._logged = None  # only now it is known how these are
 
     def _commit(self, ready: Sequence[Change]) -> None:
@@ -530,10 +530,10 @@ def _remember(session: Session, changes: Sequence[Change]) -> None:
             if change.merged and seen and change.before and seen != change.before.mark:
                 continue  # others changed it too, which the conversation has not read
             session.remember_read(path, change.after.mark)
-        elif change.kind in MANY:
+        elif change.kind in BULK_KINDS:
             for state in change.tree:
                 session.changed |= session.reads.pop(f"{path}/{state.path}", None) is not None
-        elif change.kind in ("delete", "move", "plant"):
+        elif change.kind in ("delete", "move", "create_tree"):
             for known in [k for k in session.reads if k == path or k.startswith(f"{path}/")]:
                 mark = session.reads.pop(known)
                 session.changed = True

@@ -135,7 +135,7 @@ class TreeCopy:
             elif kind == "folder":
                 self.step.make_folder(destination, mode=writable(found.path.stat().st_mode))
             elif kind == "link":
-                self.step.plant(destination, _link(found.entry))
+                self.step.create_tree(destination, _link(found.entry))
                 self.files += 1
             else:
                 try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
 from toolcrib.files.changes.deltas import index_digest, is_index
-from toolcrib.files.changes.step import MANY, Change, changed
+from toolcrib.files.changes.step import BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import (
     drop_names,
     give_back,
@@ -86,7 +86,7 @@ class Executor:
         for change in changes:
             self.check()
             with _explained_errors(change):
-                if change.kind in MANY:
+                if change.kind in BULK_KINDS:
                     move_names(change, self.check)
                     continue
                 with change.path.place(whole=True) as place:
@@ -135,10 +135,10 @@ class Executor:
 
     def _stage(self, change: Change, staging: int, *, flush: bool) -> None:
         new, _ = change.staged_names(self.token)
-        if change.is_taken:
+        if change.is_moved_in:
             _take(change, staging, new)
             return
-        if change.kind == "plant":
+        if change.kind == "create_tree":
             status = build_tree(staging, new, change.tree, self.fetch, self.check, flush=flush)
             change.after = EntryState.of(status, target=change.tree[0].target)
             return
@@ -169,7 +169,7 @@ class Executor:
 
     def _commit(self, change: Change, place: WritePlace) -> None:
         match change.kind:
-            case "write" | "plant":
+            case "write" | "create_tree":
                 self._commit_new(change, place)
             case "delete":
                 _need_unchanged(change, place.status)
@@ -188,7 +188,7 @@ class Executor:
                 if place.status is None:
                     made = make_one(place.folder, place.name, change.mode)
                     change.after = EntryState.of(made)
-            case "unmake":
+            case "remove_folder":
                 self._commit_unmake(change, place)
             case "mode":
                 _need_unchanged(change, place.status)
@@ -217,7 +217,7 @@ class Executor:
         """Check a tree that was just taken away: is it what was stored for undo?"""
         now = self._read_tree(folder, name, change)
         if [_comparable(state) for state in now] != [_comparable(state) for state in change.tree]:
-            raise changed(change.display)
+            raise changed_error(change.display)
 
     def _read_tree(self, folder: int, name: str, change: Change) -> tuple[EntryState, ...]:
         limit = 2 * len(change.tree) + 1000
@@ -225,7 +225,7 @@ class Executor:
         return reader.take(WritePlace(folder, name, "", status_of(folder, name)), change.display)
 
     def _roll_back(self, change: Change) -> None:
-        if change.kind in MANY:
+        if change.kind in BULK_KINDS:
             move_names_back(change)
             return
         new, old = change.staged_names(self.token)
@@ -251,7 +251,7 @@ class Executor:
                     self._drop_new(change, staging.fd, new)
 
     def _drop_new(self, change: Change, folder: int, name: str) -> None:
-        if change.is_taken:
+        if change.is_moved_in:
             give_back(folder, name, change.stored)
         else:
             remove_tree(folder, name)
@@ -263,8 +263,8 @@ class Executor:
         if change.after.kind != "folder":
             return True
         now = self._read_tree(place.folder, place.name, change)
-        return [_as_planted(state) for state in now] == [
-            _as_planted(state) for state in change.tree
+        return [_as_created(state) for state in now] == [
+            _as_created(state) for state in change.tree
         ]
 
     def _remove_new(self, change: Change, place: WritePlace) -> None:
@@ -305,7 +305,7 @@ class Executor:
     def _clean_up(self, change: Change, parent: SafePath, staging: SafePath) -> None:
         new, old = change.staged_names(self.token)
         former = change.before is not None or change.kind == "delete"
-        if former and change.kind in ("write", "delete", "unmake"):
+        if former and change.kind in ("write", "delete", "remove_folder"):
             with parent.open() as handle:
                 if change.trash and self.trash is not None:
                     self.trash.take(handle.fd, old, change.path.name, str(change.path))
@@ -319,7 +319,7 @@ class Executor:
         for change in changes:
             for path in (change.path, change.target):
                 if path is not None:
-                    folder = path if change.kind in MANY else path.parent
+                    folder = path if change.kind in BULK_KINDS else path.parent
                     folders.setdefault(folder.absolute, folder)
         if len(folders) > MAX_FLUSHES:
             _flush_file_systems(folders.values())
@@ -331,7 +331,7 @@ class Executor:
 
 def _flush_together(changes: Sequence[Change]) -> bool:
     """Whether it is quicker to flush the file system once than each file."""
-    written = (p for p in changes if p.is_staged and not p.is_taken)
+    written = (p for p in changes if p.is_staged and not p.is_moved_in)
     return sum(max(len(p.tree), 1) for p in written) > MAX_FLUSHES
 
 
@@ -349,13 +349,13 @@ def _take(change: Change, staging: int, new: str) -> None:
     take(change.stored, staging, new)
     status = status_of(staging, new)
     if not change.tree[0].is_at(status):
-        raise changed(change.display)
+        raise changed_error(change.display)
     change.after = change.tree[0]
 
 
 def _need_unchanged(change: Change, status: os.stat_result | None) -> None:
     if change.before is None or not change.before.is_at(status):
-        raise changed(change.display)
+        raise changed_error(change.display)
 
 
 def _comparable(state: EntryState) -> tuple[object, ...]:
@@ -365,7 +365,7 @@ def _comparable(state: EntryState) -> tuple[object, ...]:
     return state.path, state.kind, state.mode, state.owner, state.size, state.target, mark, mtime
 
 
-def _as_planted(state: EntryState) -> tuple[str, str, int, int, str]:
+def _as_created(state: EntryState) -> tuple[str, str, int, int, str]:
     """How something looks that was made from an state."""
     still = state.kind in ("folder", "pipe")
     return state.path, state.kind, state.size, 0 if still else state.mtime, state.target
@@ -409,5 +409,5 @@ def _explained_errors(change: Change) -> Iterator[None]:
         ) from None
     except OSError as error:
         if error.errno == errno.ENOENT:
-            raise changed(change.display) from None
+            raise changed_error(change.display) from None
         raise explained(error, change.display) from None

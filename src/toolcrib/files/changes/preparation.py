@@ -16,7 +16,7 @@ from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLa
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
-from toolcrib.files.changes.step import ANYTHING, MANY, Change, changed
+from toolcrib.files.changes.step import ANYTHING, BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.handles import WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
@@ -89,13 +89,13 @@ class Preparer:
                     self._move(change)
                 case "folder":
                     self._folder(change)
-                case "plant":
-                    self._plant(change)
-                case "unmake":
+                case "create_tree":
+                    self._create_tree(change)
+                case "remove_folder":
                     self._unmake(change)
                 case "mode":
                     self._mode(change)
-                case "fill" | "drain":
+                case "move_in" | "move_out":
                     self._many(change)
         return self._ready
 
@@ -113,7 +113,7 @@ class Preparer:
                     raise read_only(change.path)
                 (ready.before,) = self._reader(self._store).take(place, change.path.display)
                 if not ready.before.is_at(status):  # another one than was compared
-                    raise changed(change.path.display)
+                    raise changed_error(change.path.display)
                 if not ready.before.digest:
                     ready.undoable = False
                     self.notes.append(
@@ -140,7 +140,7 @@ class Preparer:
                 self.added += sum(state.size for state in ready.tree)
             same = ready.tree[0].is_at(place.status)
             if not same or (change.tree and not same_tree(change.tree, ready.tree)):
-                raise changed(change.path.display)
+                raise changed_error(change.path.display)
             self._need_undoable(change, ready.tree)
             ready.before, ready.trash = ready.tree[0], change.trash and not inside.found
             ready.undoable = not change.permanent
@@ -159,8 +159,8 @@ class Preparer:
             if not change.stored:
                 raise
             self.added, self.notes = added, notes
-            for single in singles(change):
-                if single.kind == "unmake":
+            for single in expand(change):
+                if single.kind == "remove_folder":
                     self._unmake(single)
                 else:
                     self._delete(single)
@@ -218,29 +218,29 @@ class Preparer:
                 source.stat()
                 raise NotFound(f"{source.display} does not exist.", hint="List its folder.")
             self._compare(change, ready.path, place, moving=True)
-            plant = self._resolved(Change("plant", target))
-            refuse_into_itself(source, target, ready.path, plant.path)
-            self._clear_target(change, place.status, plant)
-            _refuse_closed(plant.staging_folder, target)
-            away = plant.staging_folder.stat().st_dev != place.status.st_dev
-            elsewhere = away or ready.path.root != plant.path.root
-            inside = self._guard(source, ready.path, plant.path, copied=elsewhere)
+            creation = self._resolved(Change("create_tree", target))
+            refuse_into_itself(source, target, ready.path, creation.path)
+            self._clear_target(change, place.status, creation)
+            _refuse_closed(creation.staging_folder, target)
+            away = creation.staging_folder.stat().st_dev != place.status.st_dev
+            elsewhere = away or ready.path.root != creation.path.root
+            inside = self._guard(source, ready.path, creation.path, copied=elsewhere)
             single = kind_of(place.status.st_mode) == "file"
             sink = self._store_any if away else hash_only if single else skip_content
             tree = self._reader(sink, inside.may_move).take(place, source.display)
             if change.before and not change.before.holds_as(tree[0]):
-                raise changed(source.display)
-            ready.target, ready.before = plant.path, tree[0]
+                raise changed_error(source.display)
+            ready.target, ready.before = creation.path, tree[0]
             if away:
                 self._need_undoable(Change("delete", source), tree)
-                ready.kind, ready.target, ready.tree, plant.tree = "delete", None, tree, tree
-                self._ready.append(plant)
+                ready.kind, ready.target, ready.tree, creation.tree = "delete", None, tree, tree
+                self._ready.append(creation)
             self._ready.append(ready)
 
-    def _clear_target(self, change: Change, source: os.stat_result, plant: Change) -> None:
+    def _clear_target(self, change: Change, source: os.stat_result, creation: Change) -> None:
         target = change.target
         assert target is not None
-        with self._place(target, plant, whole=True) as place:
+        with self._place(target, creation, whole=True) as place:
             if place is None or place.status is None:
                 return
             kinds = kind_of(source.st_mode), kind_of(place.status.st_mode)
@@ -257,10 +257,10 @@ class Preparer:
         if len(self._ready) > before:
             self._ready[-1].mode = change.mode
 
-    def _plant(self, change: Change) -> None:
+    def _create_tree(self, change: Change) -> None:
         ready = self._resolved(change)
         with self._place(change.path, ready, whole=True) as place:
-            if change.is_taken and not os.path.lexists(change.stored):
+            if change.is_moved_in and not os.path.lexists(change.stored):
                 raise gone(change)
             if place is not None and place.status is not None:
                 raise Conflict(
@@ -281,10 +281,10 @@ class Preparer:
         ready = self._resolved(change)
         with self._place(change.path, ready, whole=True) as place:
             if place is None or place.status is None:
-                raise changed(change.path.display)
+                raise changed_error(change.path.display)
             ready.before, known = EntryState.of(place.status), change.before
             if known is None or (known.kind, known.mode) != (ready.before.kind, ready.before.mode):
-                raise changed(change.path.display)
+                raise changed_error(change.path.display)
         self._ready.append(ready)
 
     def _many(self, change: Change) -> None:
@@ -297,7 +297,7 @@ class Preparer:
         for state in change.tree:
             if barring(state.path):
                 real.gate.check(real.child(state.path), "write")
-        if change.kind == "drain":
+        if change.kind == "move_out":
             with real.open() as folder:
                 if not self.trees.is_beside(folder.fd):
                     for state in change.tree:
@@ -334,7 +334,7 @@ class Preparer:
             if now.kind == "file":
                 now = replace(self._reader(hash_only).take(place, display)[0], path=state.path)
             if not state.digest or not now.holds_as(state):
-                raise changed(display)
+                raise changed_error(display)
         return now
 
     def _resolved(self, change: Change) -> Change:
@@ -408,7 +408,7 @@ class Preparer:
                 hint=_instead(change.path, "file", kind_of(status.st_mode)),
             )
         if change.expected not in ("", ANYTHING, mark) and not self._holds(change, place):
-            raise changed(change.path.display)
+            raise changed_error(change.path.display)
         if self.session is None or moving or status is None or change.merged:
             return
         seen = self.session.reads.get(real.root.real_path(real.parts))
@@ -561,12 +561,12 @@ def _single(change: Change, state: EntryState) -> Change:
     return Change("delete", path, expected=state.mark, expected_digest=state.digest)
 
 
-def singles(change: Change) -> Iterator[Change]:
+def expand(change: Change) -> Iterator[Change]:
     """The changes that delete what a tree holds name by name, its folders where they are empty."""
     for state in reversed(change.tree):
         path = state_path(change.path, state)
         if state.kind == "folder":
-            yield Change("unmake", path)
+            yield Change("remove_folder", path)
         elif state.kind == "file":
             yield _single(change, state)
         else:
@@ -641,7 +641,7 @@ def _refuse_closed(folder: SafePath, target: SafePath) -> None:
             raise explained(OSError(errno.EACCES, "no rights"), target.display)
 
 
-class _Touched:
+class _PathConflicts:
     def __init__(self) -> None:
         self.exact: dict[str, str] = {}
         self.whole: set[str] = set()
@@ -650,7 +650,7 @@ class _Touched:
     def meets(self, change: Change) -> bool:
         """Whether a change would find something else than what stands there now."""
         # Whether a folder is empty by then is looked at when it is taken away.
-        whole = _is_whole(change) and change.kind != "unmake"
+        whole = _is_whole(change) and change.kind != "remove_folder"
         for path in _paths(change):
             known = self.exact.get(path)
             if known is not None and not (known == change.kind == "folder"):
@@ -672,11 +672,11 @@ class _Touched:
 def groups(changes: Iterable[Change]) -> Iterator[list[Change]]:
     """Runs of changes that do not depend on each other, in order."""
     run: list[Change] = []
-    touched = _Touched()
+    touched = _PathConflicts()
     for change in changes:
         if touched.meets(change):
             yield run
-            run, touched = [], _Touched()
+            run, touched = [], _PathConflicts()
         run.append(change)
         touched.add(change)
     if run:
@@ -688,7 +688,7 @@ def _is_whole(change: Change) -> bool:
 
 
 def _paths(change: Change) -> Iterator[str]:
-    if change.kind in MANY:
+    if change.kind in BULK_KINDS:
         yield from change.absolute_paths
         return
     yield change.path.absolute

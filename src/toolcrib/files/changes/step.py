@@ -15,13 +15,29 @@ ANYTHING: Final = "*"
 """For `expected`: whatever stands there now may be replaced."""
 
 ChangeKind = Literal[
-    "write", "delete", "move", "folder", "plant", "unmake", "mode", "fill", "drain"
+    "write",
+    "delete",
+    "move",
+    "folder",
+    "create_tree",
+    "remove_folder",
+    "mode",
+    "move_in",
+    "move_out",
 ]
-MANY: Final = ("fill", "drain")
+BULK_KINDS: Final = ("move_in", "move_out")
 """Kinds that are about many files of one folder at once."""
-_LOGGED_KINDS = {"write": "put", "delete": "remove", "move": "rename"}
+_LOGGED_KINDS: dict[ChangeKind, str] = {
+    "write": "put",
+    "delete": "remove",
+    "move": "rename",
+    "create_tree": "plant",
+    "remove_folder": "unmake",
+    "move_in": "fill",
+    "move_out": "drain",
+}
 """How the log names kinds that have another name here."""
-_KINDS: dict[str, ChangeKind] = {"put": "write", "remove": "delete", "rename": "move"}
+_KINDS = {logged: kind for kind, logged in _LOGGED_KINDS.items()}
 
 
 class Source(Protocol):
@@ -40,10 +56,10 @@ class Change:
     than one name (missing folders, a move to another disk) becomes several.
 
     Attributes:
-        kind: "write" a file, "delete" a tree, "move" something, make a "folder", "plant" a
-            tree, "unmake" an empty folder, give other permission bits ("mode"); "fill" a folder
-            with files of a stored one, or "drain" it of them.
-        path: where; for a move, what is moved; the folder that is filled or drained.
+        kind: "write" a file, "delete" a tree, "move" something, make a "folder", "create_tree",
+            "remove_folder" for an empty one, give other permission bits ("mode"); "move_in" files
+            of a stored folder into this one, or "move_out" those that it has into a stored one.
+        path: where; for a move, what is moved; the folder that files are moved into or out of.
         data: the whole new content of a file that is written.
         target: where a move leads.
         expected: the `fingerprint` that the file must have when it is changed, "" where
@@ -52,8 +68,8 @@ class Change:
             replaced keeps its own.
         mtime: the time of change that a file is given, in nanoseconds; None for now.
         attributes: extended ones that a file is given beside those that it has.
-        tree: what is planted or deleted, its top first; of a delete that is not made ready,
-            what must stand there, empty for anything. The files with which a folder is filled.
+        tree: what is created or deleted, its top first; of a delete that is not made ready,
+            what must stand there, empty for anything. The files that are moved.
         trash: whether what is deleted goes to the trash of the desktop.
         permanent: whether what is deleted is not kept for undo.
         expected_digest: what the file may hold instead of having the fingerprint `expected`.
@@ -65,7 +81,7 @@ class Change:
         after: what is there then; None where nothing was done.
         undoable: whether undo can bring back what was there.
         index_digest: what an index that is written says.
-        stored: the tree of our own (see `tree_store`) that is planted, or that a deleted one
+        stored: the tree of our own (see `tree_store`) that is put in place, or that a deleted one
             becomes; "" where contents are copied.
         number: its place in the step; the names that it uses meanwhile come from it.
         display: the path as a call would name it.
@@ -106,17 +122,17 @@ class Change:
     @property
     def is_staged(self) -> bool:
         """Whether something new is written first, and then put in place."""
-        return self.kind in ("write", "plant")
+        return self.kind in ("write", "create_tree")
 
     @property
-    def is_taken(self) -> bool:
+    def is_moved_in(self) -> bool:
         """Whether what is new is not written, but stands somewhere and is renamed."""
-        return self.kind == "plant" and bool(self.stored)
+        return self.kind == "create_tree" and bool(self.stored)
 
     @property
     def absolute_paths(self) -> list[str]:
         """The paths that are changed."""
-        if self.kind in MANY:
+        if self.kind in BULK_KINDS:
             return [f"{self.path.absolute}/{state.path}" for state in self.tree]
         return [str(p) for p in (self.path, self.target) if p is not None]
 
@@ -148,7 +164,7 @@ class Change:
             found["after"] = self.after.to_json()
         if self.stored:
             found["at"] = self.stored
-        if self.tree and (self.after is not None or not self.is_taken):
+        if self.tree and (self.after is not None or not self.is_moved_in):
             found["tree"] = [state.to_json() for state in self.tree]
         return found
 
@@ -175,7 +191,7 @@ class Change:
         return change
 
 
-def changed(display: str) -> Conflict:
+def changed_error(display: str) -> Conflict:
     """The file is not what it should be."""
     return Conflict(
         f"{display} has changed meanwhile.", hint="Look at it again before changing it."
@@ -258,9 +274,9 @@ class Step:
         """Give a file or folder other permission bits; `before` is how it is now."""
         self.changes.append(Change("mode", path, mode=mode, before=before))
 
-    def plant(self, path: SafePath, *tree: EntryState) -> None:
+    def create_tree(self, path: SafePath, *tree: EntryState) -> None:
         """Make a tree where nothing stands; contents of its files are such as undo keeps."""
-        self.changes.append(Change("plant", path, tree=tree))
+        self.changes.append(Change("create_tree", path, tree=tree))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict, StorageFailure
-from toolcrib.files.changes.step import Change, changed
+from toolcrib.files.changes.step import Change, changed_error
 from toolcrib.files.trees import EntryState
 from toolcrib.files.writer import drop_name, remove_tree, rename_new, status_of
 from toolcrib.state.blobs import YOUNG_SECONDS
@@ -99,20 +99,20 @@ def give_back(folder: int, name: str, stored: str) -> None:
 
 
 def move_names(change: Change, check: Callable[[], None]) -> None:
-    """Fill a folder with the files of a stored one, or drain it of them.
+    """Move the files of a stored folder into another, or those of it into a stored one.
 
     Raises:
         Conflict: there is another file of that name, or one is not what it was.
         TakeoverRefused: a rename does not lead there.
     """
-    if change.kind == "drain":
+    if change.kind == "move_out":
         make_private(Path(change.stored))
     with _both_ends(change) as (source, target):
         for state in change.tree:
             check()
             display = f"{change.display}/{state.path}"
             if not state.is_at(status_of(source, state.path)):
-                raise changed(display)
+                raise changed_error(display)
             try:
                 with _refusals(display):
                     rename_new(source, state.path, target, state.path)
@@ -130,7 +130,7 @@ def move_names_back(change: Change) -> None:
     """
     lost: list[str] = []
     if not Path(change.stored).is_dir():
-        if change.kind == "fill":  # the folder of the run is gone, and so is what it made
+        if change.kind == "move_in":  # the folder of the run is gone, and so is what it made
             with change.path.open() as folder:
                 for state in change.tree:
                     if state.is_at(status_of(folder.fd, state.path)):
@@ -158,8 +158,8 @@ def _both_ends(change: Change) -> Iterator[tuple[int, int]]:
     """The folder that files come from, and the one that they go to, both open."""
     with change.path.open() as folder, opened(Path(change.stored)) as own:
         if folder.absolute != change.path.root.real_path(change.path.parts):
-            raise changed(change.display)  # a link by now
-        yield (own, folder.fd) if change.kind == "fill" else (folder.fd, own)
+            raise changed_error(change.display)  # a link by now
+        yield (own, folder.fd) if change.kind == "move_in" else (folder.fd, own)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import Any
 
 from toolcrib.core.errors import Conflict, NotFound, Unavailable
 from toolcrib.core.result import well_formed
-from toolcrib.files.changes.preparation import singles
-from toolcrib.files.changes.step import MANY, Change, Step
+from toolcrib.files.changes.preparation import expand
+from toolcrib.files.changes.step import BULK_KINDS, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
@@ -396,7 +396,7 @@ def step_back(
                 if start is not None:
                     change.path = change.path.named_from(start)
                     change.target = change.target and change.target.named_from(start)
-                many = change.kind in MANY
+                many = change.kind in BULK_KINDS
                 back.changes += (
                     _of_many(change, trees, only)
                     if many
@@ -410,7 +410,7 @@ def _concerns(change: Change, only: SafePath) -> bool:
     for path in change.absolute_paths:
         if path == wanted or path.startswith(f"{wanted}/"):
             return True
-        if change.kind in ("delete", "move", "plant") and wanted.startswith(f"{path}/"):
+        if change.kind in ("delete", "move", "create_tree") and wanted.startswith(f"{path}/"):
             return True
     return False
 
@@ -428,16 +428,16 @@ def _reversed(
             hint="Undo only later steps, or name another path.",
         )
     if change.kind == "delete" or after is None:
-        return [Change("plant", path, tree=change.tree, stored=change.stored)]
+        return [Change("create_tree", path, tree=change.tree, stored=change.stored)]
     match change.kind:
         case "write":
             back = _unwritten(change, after, blobs)
         case "folder":
-            back = Change("unmake", path)
-        case "unmake":
+            back = Change("remove_folder", path)
+        case "remove_folder":
             back = Change("folder", path, mode=before.mode if before else None)
-        case "plant":
-            return _unplanted(change, trees, only)
+        case "create_tree":
+            return _undo_creation(change, trees, only)
         case "mode":
             back = Change("mode", path, mode=before.mode if before else None, before=after)
         case "move":
@@ -446,20 +446,20 @@ def _reversed(
 
 
 def _of_many(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
-    """Drain what was filled, and the other way round, or just one path of it."""
+    """Move out what was moved in, and the other way round, or just one path of it."""
     names, wanted = zip(change.absolute_paths, change.tree, strict=True), str(only)
     tree = tuple(s for name, s in names if only is None or f"{name}/".startswith(f"{wanted}/"))
-    if change.kind == "drain":
-        return [Change("fill", change.path, tree=tree, stored=change.stored)]
-    return [Change("drain", change.path, tree=tree, stored=trees.place_for(change.stored))]
+    if change.kind == "move_out":
+        return [Change("move_in", change.path, tree=tree, stored=change.stored)]
+    return [Change("move_out", change.path, tree=tree, stored=trees.place_for(change.stored))]
 
 
-def _unplanted(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
+def _undo_creation(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
     back = Change("delete", change.path, tree=change.tree)
     if change.stored:
         back.stored = trees.place_for(change.stored)
         if only is not None and len(only.parts) > len(change.path.settled().parts):
-            return [single for single in singles(back) if _concerns(single, only)]
+            return [single for single in expand(back) if _concerns(single, only)]
     return [back]
 
 
