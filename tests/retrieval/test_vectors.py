@@ -20,7 +20,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
 from toolcrib.retrieval.embedders import configured_embedder
 from toolcrib.retrieval.entries import EntryFilter, IndexEntry
-from toolcrib.retrieval.fusion import fused, measured_weight
+from toolcrib.retrieval.fusion import measured_weight, reciprocal_rank_fusion
 from toolcrib.retrieval.index import Index
 from toolcrib.retrieval.indexes import Indexes
 from toolcrib.retrieval.vectors import VectorFile
@@ -326,7 +326,7 @@ def test_the_nearest_are_found_among_many(tmp_path: Path) -> None:
 def test_weights() -> None:
     """Vectors that find nothing count nothing, and never as much as words."""
     words = [1, 2, 3]
-    assert fused(words, [3, 2, 1], 0.5) == [1, 2, 3]
+    assert reciprocal_rank_fusion(words, [3, 2, 1], 0.5) == [1, 2, 3]
     assert measured_weight([(1, [1, 2], [9, 8])] * 40) == 0.0
     assert measured_weight([(1, [1, 2], [8, 9, 1])] * 40) == 0.33
     assert measured_weight([(1, [2, 1], [2, 1])] * 40) == 0.75

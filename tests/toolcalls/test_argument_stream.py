@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 KINDS = {"n": "integer", "s": "string", "b": "boolean", "a": "array", "o": "object"}
 TOOL = {"name": "f", "parameters": {"properties": {k: {"type": v} for k, v in KINDS.items()}}}
-OFFERS = Offers([TOOL])
+OFFERS = ToolSchemas([TOOL])
 
 
 def streamed(text: str, cuts: list[int]) -> str:

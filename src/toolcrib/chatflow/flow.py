@@ -23,13 +23,13 @@ from toolcrib.memory.work_state import WorkStates
 
 HANDLE = "read_more(handle="
 STAGES = {
-    "tracking": "toolcrib.chatflow.stages.track_question",
+    "tracking": "toolcrib.chatflow.stages.tracker",
     "first_turn": "toolcrib.chatflow.stages.first_turn",
     "attachments": "toolcrib.chatflow.stages.attachments",
     "projects": "toolcrib.chatflow.stages.projects",
     "paths": "toolcrib.chatflow.stages.paths",
     "documents": "toolcrib.chatflow.stages.documents",
-    "memory": "toolcrib.chatflow.stages.memories",
+    "memory": "toolcrib.chatflow.stages.memory",
     "hints": "toolcrib.chatflow.stages.hints",
     "clock": "toolcrib.chatflow.stages.clock",
     "capture": "toolcrib.chatflow.stages.capture",

@@ -70,7 +70,7 @@ def function_of(call: dict[str, Any]) -> tuple[str, str]:
     return str(function.get("name") or ""), str(function.get("arguments") or "")
 
 
-def mended(entries: Sequence[ChatEntry]) -> tuple[list[ChatEntry], int]:
+def without_orphans(entries: Sequence[ChatEntry]) -> tuple[list[ChatEntry], int]:
     """The same conversation without orphans; how many there were.
 
     A result that stands too late moves to its call, a call that nobody answered gets a result

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from toolcrib.chatflow.edits import EditLog, Edits
-from toolcrib.chatflow.groups import ChatEntry, mended
+from toolcrib.chatflow.groups import ChatEntry, without_orphans
 from toolcrib.chatflow.guard_pass import (
     EARLY_SHARE,
     GuardPass,
     Summarize,
     TokenBudget,
-    compacted,
-    restored,
+    compaction_range,
+    with_edits,
 )
 from toolcrib.chatflow.guard_summary import SummaryRequest, summarize
 from toolcrib.chatflow.guard_texts import content_text, transcript
@@ -108,7 +108,7 @@ async def guard(prompt: Prompt, context: StageContext) -> None:
     room = window - min(prompt.answer_tokens, window // 4)
     chars = sum(len(str(m.get("content") or "")) for m in prompt.messages)
     entries = [ChatEntry(k, m) for k, m in zip(prompt.keys, prompt.messages, strict=True)]
-    entries, orphans = mended(entries)
+    entries, orphans = without_orphans(entries)
     if orphans:
         prompt.changed = True
         prompt.messages = [entry.message for entry in entries]
@@ -132,7 +132,7 @@ async def guard(prompt: Prompt, context: StageContext) -> None:
     if config.offload or budget.count(entries) > budget.target:
         # In a window that has become larger, what was taken out has its place again.
         edits = await context.use(EditLog).load(prompt.keys, KINDS)
-    known = restored(entries, edits)
+    known = with_edits(entries, edits)
     tokens = budget.count(known)
     work = GuardPass(
         entries,
@@ -235,7 +235,7 @@ async def _store(work: GuardPass, prompt: Prompt, context: StageContext) -> None
 
 async def _refresh_handles(work: GuardPass, prompt: Prompt, context: StageContext) -> None:
     """Keep what the prompt names by a handle as long as the conversation goes on."""
-    start, end = compacted(work.entries, work.edits)
+    start, end = compaction_range(work.entries, work.edits)
     needed = {
         clearing.handle: content_text(entry)
         for entry in work.entries

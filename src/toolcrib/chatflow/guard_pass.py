@@ -110,11 +110,11 @@ class GuardPass:
 
     def current(self) -> list[ChatEntry]:
         """The conversation with all edits."""
-        return restored(self.entries, self.edits)
+        return with_edits(self.entries, self.edits)
 
     def tokens(self) -> int:
         """Tokens of that, without making it: each message is counted once in a pass."""
-        start, end = compacted(self.entries, self.edits)
+        start, end = compaction_range(self.entries, self.edits)
         total = self.budget.fixed
         made = None
         if end > start:
@@ -200,7 +200,7 @@ class GuardPass:
 
     def _spanned(self) -> range:
         """What a compaction stands for."""
-        start, end = compacted(self.entries, self.edits)
+        start, end = compaction_range(self.entries, self.edits)
         return range(start, end)
 
     def _clear(self, at: int, call: tuple[str, str], max_tokens: int) -> None:
@@ -231,7 +231,7 @@ class GuardPass:
         """Put a summary in place of all between the head and the last messages."""
         start = head_end(self.entries)
         end = self._tail_start(start, keep)
-        known_start, known_end = compacted(self.entries, self.edits)
+        known_start, known_end = compaction_range(self.entries, self.edits)
         span = self.entries[start:end]
         if end <= max(known_end, start) or not span:
             return
@@ -244,7 +244,7 @@ class GuardPass:
         summary = ""
         if by_model and self.summarize is not None:
             previous = self._previous(known_start, known_end)
-            seen = restored(fresh, Edits(clearings=self.edits.clearings))
+            seen = with_edits(fresh, Edits(clearings=self.edits.clearings))
             summary = await self.summarize(seen, previous, self.config.summary_tokens)
         handle = self._take_out(transcript(span))
         text = self._summary_text(span, pinned, summary, handle)
@@ -344,7 +344,7 @@ def _size(entry: ChatEntry) -> int:
     return len(text_of(entry.message))
 
 
-def compacted(entries: Sequence[ChatEntry], edits: Edits) -> tuple[int, int]:
+def compaction_range(entries: Sequence[ChatEntry], edits: Edits) -> tuple[int, int]:
     """From where to where the longest known compaction reaches; twice the same for none."""
     start = head_end(entries)
     for at in range(len(entries) - 1, start - 1, -1):
@@ -358,7 +358,7 @@ def stays(entry: ChatEntry, made: Compaction) -> bool:
     return entry.role in SYSTEM_ROLES or (bool(made.pinned) and entry.key == made.pinned)
 
 
-def restored(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
+def with_edits(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
     """A conversation with the edits that are known of it."""
     cleared = [
         ChatEntry(entry.key, {**entry.message, "content": clearing.text})
@@ -366,7 +366,7 @@ def restored(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
         else entry
         for entry in entries
     ]
-    start, end = compacted(entries, edits)
+    start, end = compaction_range(entries, edits)
     if end == start:
         return cleared
     made = edits.compactions[entries[end - 1].key]

@@ -16,7 +16,9 @@ _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s*|\n+")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
-def fused(words: Sequence[int], vectors: Sequence[int], weight: float) -> list[int]:
+def reciprocal_rank_fusion(
+    words: Sequence[int], vectors: Sequence[int], weight: float
+) -> list[int]:
     """Chunks by reciprocal rank in both lists, where vectors count `weight` and words one."""
     scores: dict[int, float] = {}
     for ranked, counts in ((words, 1.0), (vectors, weight)):

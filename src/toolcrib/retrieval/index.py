@@ -21,7 +21,12 @@ from toolcrib.retrieval.entries import (
     IndexEntry,
     PassageRanking,
 )
-from toolcrib.retrieval.fusion import WEIGHT, fused, measured_weight, sample_question
+from toolcrib.retrieval.fusion import (
+    WEIGHT,
+    measured_weight,
+    reciprocal_rank_fusion,
+    sample_question,
+)
 from toolcrib.retrieval.lexical import (
     ENTRY_COLUMNS,
     MAX_ENTRIES,
@@ -529,7 +534,7 @@ def _ranking(
         # Words count as much as the best of them meets of the question.
         leading = words_met(connection, found, ids[:LEADING]).values()
         counts = max((MIN_WORDS_COUNT, *map(share, leading)))
-        ids = fused(ids, near.ids, near.weight / counts)
+        ids = reciprocal_rank_fusion(ids, near.ids, near.weight / counts)
     ids = ids[: max(limit * 2, 20)]
     met = words_met(connection, found, ids)
     rows = chunk_rows(connection, ids)

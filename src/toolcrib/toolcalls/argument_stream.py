@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any
 
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.values import WORDS, NotJson, decode, typed_value
 
 SPACE = re.compile(r"[ \t\r\n]+")
@@ -40,7 +40,7 @@ class ArgumentStream:
         name: the tool that is called, as offered; some servers send it late.
     """
 
-    def __init__(self, offers: Offers, name: str) -> None:
+    def __init__(self, offers: ToolSchemas, name: str) -> None:
         self._offers = offers
         self.name = name
         self._text = ""
@@ -369,7 +369,7 @@ class ArgumentStream:
         return True
 
 
-def mended_arguments(text: str, offers: Offers, name: str) -> str:
+def mended_arguments(text: str, offers: ToolSchemas, name: str) -> str:
     """Arguments that are all there, mended; the same text where nothing is wrong."""
     stream = ArgumentStream(offers, name)
     return stream.feed(text) + stream.close()

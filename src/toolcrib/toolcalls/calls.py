@@ -19,7 +19,7 @@ from toolcrib.toolcalls.decoders.decoder import (
     arguments_item,
     cut,
     json_item,
-    mended,
+    repaired_json,
 )
 from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.tags import KEYS, OPENS, pairs_item, tags_item
@@ -353,7 +353,7 @@ def _plain(reading: Reading, at: int) -> Wait[Answer]:
     text = reading.text
     end = -1 if reading.is_exhausted else (yield from text.balanced(at))
     if end < 0:
-        whole = yield from mended(reading, at)
+        whole = yield from repaired_json(reading, at)
         if whole is not None and is_plain_call(whole[1], reading.offers):
             return Item(whole[0], calls_of(whole[1], reading.offers))
         named = KEY.match(text.text, at)

@@ -25,7 +25,7 @@ OBJECT = (dict, Mapping)
 """What is an object; nearly always it is a plain dict, which is seen at once."""
 
 
-class Offers:
+class ToolSchemas:
     """The offered tools by name.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolcrib.toolcalls.decoders.decoder import BrokenCall, Reading
 from toolcrib.toolcalls.growing_text import GrowingText
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.values import RawCall
 
 Code = Literal["truncated", "malformed", "in_reasoning"]
@@ -178,7 +178,7 @@ class TextFlow:
 class ParserOutput:
     """Collects content, reasoning, calls and diagnostics, and their events."""
 
-    def __init__(self, offers: Offers) -> None:
+    def __init__(self, offers: ToolSchemas) -> None:
         self.offers = offers
         self.events: list[Event] = []
         self.calls: list[ToolCall] = []
@@ -298,7 +298,7 @@ def stable_id(place: int, name: str, arguments: object) -> str:
 
 MAX_INNER_CHARS = 1_000_000
 MIN_TRIM_CHARS = 8192
-Whole = Callable[[str, Offers], ParserOutput]
+Whole = Callable[[str, ToolSchemas], ParserOutput]
 
 
 class ParserState:
@@ -309,7 +309,7 @@ class ParserState:
         whole: reads a part of the text by itself; None within such a part.
     """
 
-    def __init__(self, offers: Offers, whole: Whole | None = None) -> None:
+    def __init__(self, offers: ToolSchemas, whole: Whole | None = None) -> None:
         self.text = GrowingText()
         self.reading = Reading(self.text, offers)
         self.out = ParserOutput(offers)

@@ -30,7 +30,7 @@ from toolcrib.toolcalls.marks import (
     Kind,
     partial_mark_start,
 )
-from toolcrib.toolcalls.offers import OBJECT, Offers
+from toolcrib.toolcalls.offers import OBJECT, ToolSchemas
 from toolcrib.toolcalls.output import Event, ParsedText, ParserOutput, ParserState, TextFlow
 from toolcrib.toolcalls.reasoning_text import OPENINGS, read_message, read_reasoning
 from toolcrib.toolcalls.values import calls_of
@@ -234,7 +234,7 @@ def parse_steps(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
 
 
 def parse_whole(
-    text: str, offers: Offers, *, inner: bool = True, reasoning: bool = False
+    text: str, offers: ToolSchemas, *, inner: bool = True, reasoning: bool = False
 ) -> ParserOutput:
     """Read a text that is all there."""
     machine = ParserState(offers, None if inner else parse_whole)
@@ -612,13 +612,13 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
     return replace(found, reasoning=reasoning)
 
 
-def _offers(tools: Iterable[Any] | None) -> Offers:
+def _offers(tools: Iterable[Any] | None) -> ToolSchemas:
     """The tools, of which one by itself is a likely slip: its parts would be taken for tools."""
     if tools is not None and (
         isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable)
     ):
         raise TypeError(f"tools must be a list of tools, not {type(tools).__name__}")
-    return Offers(tools)
+    return ToolSchemas(tools)
 
 
 def _text(value: Any) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 from toolcrib.core.result import well_formed
 from toolcrib.toolcalls.growing_text import QUOTED
-from toolcrib.toolcalls.offers import NAME, OBJECT, Offers, unescaped_name
+from toolcrib.toolcalls.offers import NAME, OBJECT, ToolSchemas, unescaped_name
 
 MAX_DEPTH = 100
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -340,14 +340,14 @@ class RawCall:
     id: str = ""
 
 
-def calls_of(value: Any, offers: Offers) -> list[RawCall | None]:
+def calls_of(value: Any, offers: ToolSchemas) -> list[RawCall | None]:
     """The calls of a value in the place of a call; None for each that is broken."""
     found: list[RawCall | None] = []
     _collect(value, offers, 4, found)
     return found
 
 
-def _collect(value: Any, offers: Offers, depth: int, found: list[RawCall | None]) -> None:
+def _collect(value: Any, offers: ToolSchemas, depth: int, found: list[RawCall | None]) -> None:
     if isinstance(value, list) and depth:
         for item in value:
             _collect(item, offers, depth - 1, found)
@@ -361,7 +361,7 @@ def _collect(value: Any, offers: Offers, depth: int, found: list[RawCall | None]
         found.append(_call(value, offers, depth))
 
 
-def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> RawCall | None:
+def _call(value: Mapping[str, Any], offers: ToolSchemas, depth: int) -> RawCall | None:
     given = ""
     for key in IDS:
         if isinstance(value.get(key), str | int):
@@ -405,7 +405,7 @@ def as_arguments(given: Any) -> dict[str, Any] | None:
     return dict(given) if isinstance(given, OBJECT) else None
 
 
-def _keyed(value: Mapping[str, Any], offers: Offers) -> RawCall | None:
+def _keyed(value: Mapping[str, Any], offers: ToolSchemas) -> RawCall | None:
     """`{"NAME": {arguments}}`, as Apertus writes."""
     if len(value) != 1:
         return None
@@ -416,7 +416,7 @@ def _keyed(value: Mapping[str, Any], offers: Offers) -> RawCall | None:
     return None if arguments is None else RawCall(name, arguments)
 
 
-def is_plain_call(value: Any, offers: Offers) -> bool:
+def is_plain_call(value: Any, offers: ToolSchemas) -> bool:
     """Whether a value without any mark around it can only be meant as a call.
 
     An offered tool under a name of its own, its arguments, and nothing else that it would

@@ -38,9 +38,9 @@ from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
     ChangeJudge,
-    overtaken,
+    conflict_message,
     protecting,
-    to_mend,
+    recovery_hint,
 )
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.changes import Changes
@@ -346,10 +346,10 @@ class DirectRuns:
         try:
             applied = await self.changes.undo_step(pending.step, ctx, pending.tool)
         except Conflict as error:
-            note = f"nothing was changed: {overtaken(error)}"
+            note = f"nothing was changed: {conflict_message(error)}"
             return RunOutcome("held", pending_id=pending.id, notes=(note,), overtaken=True)
         except ToolError as error:
-            error.hint = to_mend(error) or error.hint
+            error.hint = recovery_hint(error) or error.hint
             raise
         await self.changes.forget(pending.since, pending.step)
         files = tuple(ChangedFile(printable(path), "changed") for path in applied.paths)

@@ -29,9 +29,9 @@ from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
     Verdict,
     cause,
-    overtaken,
+    conflict_message,
+    recovery_hint,
     step_of,
-    to_mend,
     verdict_on,
 )
 from toolcrib.files.changes.changes import Changes
@@ -226,7 +226,7 @@ class OverlayRun:
         except ToolError as error:
             await self._remember(deltas)
             lost = isinstance(error, Conflict)
-            reasons = [overtaken(error) if lost else cause(error)]
+            reasons = [conflict_message(error) if lost else cause(error)]
             return await self._make_pending(ctx, view, verdict, reasons, overtaken=lost)
         return _applied(applied, view, verdict)
 
@@ -244,9 +244,9 @@ class OverlayRun:
                 self._triggers.let_pass(verdict.deltas, ctx.session.id)
                 return _applied(applied, view, verdict)
             except Conflict as error:
-                reasons = [overtaken(error)]
+                reasons = [conflict_message(error)]
             except ToolError as error:
-                error.hint = to_mend(error) or error.hint
+                error.hint = recovery_hint(error) or error.hint
                 raise
         self._keep = True
         outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=True)

@@ -23,12 +23,12 @@ from toolcrib.text.display import printable, size_of, some_of
 RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
 
 
-def overtaken(error: ToolError) -> str:
+def conflict_message(error: ToolError) -> str:
     """The files are not as the run found them, which no second try can change."""
     return f"{error.message.rstrip('.')}; {RUN_AGAIN}"
 
 
-def to_mend(error: ToolError) -> str:
+def recovery_hint(error: ToolError) -> str:
     """What a person has to do before the changes can be made; "" where it is not known."""
     if isinstance(error, PathDenied) and error.details.get("rule") == "permissions":
         first = "first the user has to permit toolcrib to write there"
@@ -42,7 +42,7 @@ def to_mend(error: ToolError) -> str:
 
 def cause(error: ToolError) -> str:
     """What stood in the way, in words."""
-    return f"{error.message} {to_mend(error) or error.hint}".strip().rstrip(".")
+    return f"{error.message} {recovery_hint(error) or error.hint}".strip().rstrip(".")
 
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")

@@ -53,7 +53,7 @@ def _own(flags: Flags) -> list[dict[str, Any]]:
 
 def _tools(file: str) -> list[Any]:
     from toolcrib.core.errors import BadInput
-    from toolcrib.toolcalls.offers import Offers
+    from toolcrib.toolcalls.offers import ToolSchemas
 
     hint = "Give an array of tools as a request to a model has it."
     try:
@@ -63,7 +63,7 @@ def _tools(file: str) -> list[Any]:
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         value = value["tools"]
     tools = value if isinstance(value, list) else [value]
-    if not Offers(tools):
+    if not ToolSchemas(tools):
         raise BadInput(f"{file} holds no tool.", hint=hint)
     return tools
 

@@ -10,7 +10,7 @@ from typing import Any
 from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 Part = dict[str, Any]
 Frame = Callable[[Part], bytes]
@@ -37,7 +37,7 @@ class CallMender:
         first_index: the place of the first call; those from the text stand before it.
     """
 
-    def __init__(self, offers: Offers, first_index: int = 0) -> None:
+    def __init__(self, offers: ToolSchemas, first_index: int = 0) -> None:
         self._offers = offers
         self._first = first_index
         self._calls: list[_StreamedCall] = []
@@ -153,7 +153,7 @@ def _text(value: Any) -> str:
     return "" if value is None or isinstance(value, bool | int | float) else json.dumps(value)
 
 
-def mended_call(call: Mapping[str, Any], offers: Offers) -> dict[str, Any]:
+def mended_call(call: Mapping[str, Any], offers: ToolSchemas) -> dict[str, Any]:
     """A whole call in the form of the chat API, with its name and arguments mended."""
     function = call.get("function")
     if not isinstance(function, dict):

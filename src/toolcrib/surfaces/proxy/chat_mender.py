@@ -17,7 +17,7 @@ from toolcrib.surfaces.proxy.frames import (
 )
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_message
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 DONE = "[DONE]"
 SURE_TEXT = re.compile(r"[A-Za-z0-9 ]+")
@@ -50,7 +50,7 @@ class ChatStreamMender:
 
     def __init__(self, tools: Sequence[Any]) -> None:
         self._tools = tools
-        self._offers = Offers(tools)
+        self._offers = ToolSchemas(tools)
         self._splitter = FrameSplitter()
         self._choices: dict[int, _Choice] = {}
         self._alike: tuple[bytes, bytes, _Choice] | None = None
@@ -292,13 +292,13 @@ def mended_chat(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any]:
     choices = body.get("choices")
     if not isinstance(choices, list):
         return body
-    offers = Offers(tools)
+    offers = ToolSchemas(tools)
     mended = [_mended_choice(choice, tools, offers) for choice in choices]
     is_same = all(new is old for new, old in zip(mended, choices, strict=True))
     return body if is_same else {**body, "choices": mended}
 
 
-def _mended_choice(choice: Any, tools: Sequence[Any], offers: Offers) -> Any:
+def _mended_choice(choice: Any, tools: Sequence[Any], offers: ToolSchemas) -> Any:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         return choice
@@ -310,7 +310,9 @@ def _mended_choice(choice: Any, tools: Sequence[Any], offers: Offers) -> Any:
     return choice if changed is message else {**choice, "message": changed}
 
 
-def mended_message(message: dict[str, Any], tools: Sequence[Any], offers: Offers) -> dict[str, Any]:
+def mended_message(
+    message: dict[str, Any], tools: Sequence[Any], offers: ToolSchemas
+) -> dict[str, Any]:
     """An assistant's message, mended; the same object where there is nothing to mend."""
     native = message.get("tool_calls")
     if isinstance(native, list) and native:

@@ -12,7 +12,7 @@ from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_tool_calls
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 ENDS_OF_TURN = ("end_turn", "stop_sequence", None)
 # What frames of the mender are, by their first byte: where they go is known when they come out.
@@ -33,7 +33,7 @@ class MessagesStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
-        self._offers = Offers(tools)
+        self._offers = ToolSchemas(tools)
         self._text = TextMender(tools, self._offers)
         self._splitter = FrameSplitter()
         self._places: dict[int, int] = {}
@@ -227,7 +227,7 @@ def mended_messages(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
     content = body.get("content")
     if not isinstance(content, list):
         return body
-    offers = Offers(tools)
+    offers = ToolSchemas(tools)
     has_native = any(isinstance(b, dict) and b.get("type") == "tool_use" for b in content)
     blocks: list[Any] = []
     calls = 0
@@ -250,7 +250,12 @@ def mended_messages(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
 
 
 def _text_blocks(
-    block: dict[str, Any], tools: Sequence[Any], offers: Offers, *, has_native: bool, first: int
+    block: dict[str, Any],
+    tools: Sequence[Any],
+    offers: ToolSchemas,
+    *,
+    has_native: bool,
+    first: int,
 ) -> tuple[list[Any], int]:
     parsed = parse_tool_calls(block["text"], tools)
     calls = [] if has_native else parsed.calls
@@ -270,7 +275,7 @@ def _text_blocks(
     return blocks, len(calls)
 
 
-def _mended_use(block: dict[str, Any], offers: Offers) -> dict[str, Any]:
+def _mended_use(block: dict[str, Any], offers: ToolSchemas) -> dict[str, Any]:
     name, given = block.get("name"), block.get("input")
     if not isinstance(name, str):
         return block

@@ -10,7 +10,7 @@ from toolcrib.surfaces.proxy.frames import FrameSplitter, line_frame, value_of
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.argument_stream import mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 
 class OllamaStreamMender:
@@ -21,7 +21,7 @@ class OllamaStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
-        self._offers = Offers(tools)
+        self._offers = ToolSchemas(tools)
         self._text = TextMender(tools, self._offers)
         self._splitter = FrameSplitter(lines=True)
         self._template: dict[str, Any] = {}
@@ -98,7 +98,7 @@ def _object_call(call: FoundCall) -> dict[str, Any]:
     return {"function": {"name": call.name, "arguments": json.loads(call.arguments)}}
 
 
-def mended_objects(calls: Sequence[Any], offers: Offers) -> list[Any]:
+def mended_objects(calls: Sequence[Any], offers: ToolSchemas) -> list[Any]:
     """Calls whose arguments are objects, with names and types mended."""
     mended: list[Any] = []
     for call in calls:
@@ -123,7 +123,7 @@ def mended_ollama(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any]:
     message = body.get("message")
     if not isinstance(message, dict):
         return body
-    offers = Offers(tools)
+    offers = ToolSchemas(tools)
     native = message.get("tool_calls")
     if isinstance(native, list) and native:
         mended = mended_objects(native, offers)

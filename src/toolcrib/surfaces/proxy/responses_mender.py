@@ -13,7 +13,7 @@ from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, fo
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls import parse_tool_calls
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 
 PartKey = tuple[str, int]
 NUMBER = re.compile(rb'"sequence_number": ?(\d+)')
@@ -51,7 +51,7 @@ class ResponsesStreamMender:
 
     def __init__(self, tools: Sequence[Any]) -> None:
         self._tools = tools
-        self._offers = Offers(tools)
+        self._offers = ToolSchemas(tools)
         self._splitter = FrameSplitter()
         self._parts: dict[PartKey, _TextPart] = {}
         self._native: dict[str, _NativeCall] = {}
@@ -294,7 +294,7 @@ def mended_response(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
     output = body.get("output")
     if not isinstance(output, list):
         return body
-    offers = Offers(tools)
+    offers = ToolSchemas(tools)
     has_native = any(isinstance(i, dict) and i.get("type") == "function_call" for i in output)
     items: list[Any] = []
     for item in output:
@@ -311,7 +311,7 @@ def mended_response(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
 
 
 def _message_items(
-    item: dict[str, Any], tools: Sequence[Any], offers: Offers, *, has_native: bool
+    item: dict[str, Any], tools: Sequence[Any], offers: ToolSchemas, *, has_native: bool
 ) -> list[Any]:
     parts: list[Any] = []
     calls: list[Any] = []

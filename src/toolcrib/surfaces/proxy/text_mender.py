@@ -11,7 +11,7 @@ from toolcrib.surfaces.proxy.pending_text import PendingText, Remake
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls import ContentDelta, ReasoningDelta, ToolCall, ToolCallStream, parse_message
 from toolcrib.toolcalls.argument_stream import mended_arguments
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.output import Event, stable_id
 
 MAX_REASONING_CHARS = 200_000
@@ -42,7 +42,7 @@ class TextMender:
         offers: the same, to look names up.
     """
 
-    def __init__(self, tools: Sequence[Any], offers: Offers) -> None:
+    def __init__(self, tools: Sequence[Any], offers: ToolSchemas) -> None:
         self._tools = tools
         self._offers = offers
         self._stream: ToolCallStream | None = ToolCallStream(tools)
@@ -129,7 +129,7 @@ class TextMender:
         return found_call(call, self._offers, self.calls - 1)
 
 
-def found_call(call: ToolCall, offers: Offers, index: int = 0) -> FoundCall:
+def found_call(call: ToolCall, offers: ToolSchemas, index: int = 0) -> FoundCall:
     """A call of the parser with its arguments as JSON, of the types that the schema wants.
 
     An id that the parser made is replaced: the same call of another turn needs another one.

@@ -17,7 +17,7 @@ from toolcrib.toolcalls.growing_text import (
     Wait,
 )
 from toolcrib.toolcalls.marks import MARKS, TAG_BLOCKS, TOKEN_BLOCKS, TURN_ENDS
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.values import NotJson, RawCall, as_arguments, calls_of, decode, value_at
 
 OPENERS = frozenset((*TAG_BLOCKS, *TOKEN_BLOCKS))
@@ -30,7 +30,7 @@ class Reading:
     """A text with what its calls may be."""
 
     text: GrowingText
-    offers: Offers
+    offers: ToolSchemas
 
     @property
     def is_exhausted(self) -> bool:
@@ -144,7 +144,7 @@ def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     if found is not None:
         end, value = found
         return Item(end, calls_of(value, reading.offers))
-    repaired = yield from mended(reading, at)
+    repaired = yield from repaired_json(reading, at)
     if repaired is not None:
         return Item(repaired[0], calls_of(repaired[1], reading.offers))
     if reading.text.text[at] == "[":
@@ -195,7 +195,7 @@ def json_value(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[int, A
     return None
 
 
-def mended(reading: Reading, at: int) -> Wait[tuple[int, Any] | None]:
+def repaired_json(reading: Reading, at: int) -> Wait[tuple[int, Any] | None]:
     """A call at the end of the text without its last bracket, and the place after it.
 
     Its arguments must have their end: what was cut off within them is lost.

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
 from toolcrib.toolcalls.growing_text import MarkSet, Wait
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.values import RawCall, as_json
 
 START = re.compile(r"[A-Za-z_][\w.\-]*\s*\(")
@@ -66,7 +66,7 @@ def call_item(reading: Reading, at: int, bracket: int, closers: MarkSet) -> Wait
     return Item(end, list(found or [None]))
 
 
-def calls_of(code: str, offers: Offers) -> list[RawCall | None] | None:
+def calls_of(code: str, offers: ToolSchemas) -> list[RawCall | None] | None:
     """The calls of an expression, or None where it is anything else."""
     if len(code) > MAX_CODE_CHARS:
         return None
@@ -89,7 +89,7 @@ def _on_one_line(code: str) -> str:
     return STRING.sub(lambda found: found[0].replace("\r", "\\r").replace("\n", "\\n"), code)
 
 
-def _call(node: ast.expr, offers: Offers) -> RawCall:
+def _call(node: ast.expr, offers: ToolSchemas) -> RawCall:
     before = ""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         before, node = f"{_dotted(node.left)}-{before}", node.right  # a name with dashes
@@ -108,7 +108,7 @@ def _call(node: ast.expr, offers: Offers) -> RawCall:
     return RawCall(name, arguments)
 
 
-def _positional(nodes: list[ast.expr], name: str, offers: Offers) -> Iterator[tuple[str, Any]]:
+def _positional(nodes: list[ast.expr], name: str, offers: ToolSchemas) -> Iterator[tuple[str, Any]]:
     if not nodes:
         return
     names = list(offers.properties(offers.canonical_name(name)))
