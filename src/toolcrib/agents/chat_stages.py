@@ -82,7 +82,6 @@ class ChatStages:
             has_tool_choice=READING_ON not in names,
             session=self._session,
         )
-        context.local_tools = bool(names)
         self._prompt = await run_stages(prompt, context, self._stages)
         report = prompt.report if self._services.config.guard.report != "off" else ""
         for text in (*prompt.notices, _brief(report)):

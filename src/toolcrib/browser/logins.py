@@ -142,12 +142,6 @@ def changed(before: Iterable[Login], state: State) -> list[Login]:
     return found
 
 
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a page of the web; "" for any other."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
-
-
 def _login(origin: str, state: State, saved: float) -> Login:
     host = urlsplit(origin).hostname or ""
     cookies = tuple(c for c in state.get("cookies", ()) if _is_sent_to(c["domain"], host))

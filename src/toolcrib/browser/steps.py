@@ -18,6 +18,7 @@ from toolcrib.core.errors import BadInput, Denied, NotConfigured, TimedOut, Tool
 from toolcrib.core.tool import NET, READ, SEND, Param, Right
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.url import web_origin
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
 
@@ -242,8 +243,8 @@ class Steps:
             )
         handle = await element.locator.element_handle()
         frame = await handle.owner_frame()
-        parts = urlsplit(frame.url if frame is not None else "")
-        origin = f"{parts.scheme}://{parts.netloc}"
+        url = frame.url if frame is not None else ""
+        parts, origin = urlsplit(url), web_origin(url)
         safe = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
         if not safe or origin not in [each.rstrip("/").lower() for each in known[name].origins]:
             raise Denied(

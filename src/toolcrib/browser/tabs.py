@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from toolcrib.browser.downloads import FileDownload
 from toolcrib.browser.masks import SecretMasks
 from toolcrib.browser.snapshots import FIELDS, Node, PageSnapshot, parse, spaced_once
 from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
+from toolcrib.net.egress.url import web_origin
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import fence
 
@@ -163,8 +163,7 @@ class Tab:
     @property
     def site(self) -> str:
         """Scheme and host of the page, by which acting on it is allowed; "" for none."""
-        parts = urlsplit(self.page.url)
-        return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
+        return web_origin(self.page.url)
 
     def note(self, text: str) -> None:
         """Say something with the next result."""

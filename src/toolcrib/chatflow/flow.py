@@ -15,7 +15,6 @@ from toolcrib.chatflow.prompt import (
     chain_keys,
     conversation_id,
 )
-from toolcrib.chatflow.token_count import count_text
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.memory.memory_records import USER, session_scope
@@ -95,7 +94,7 @@ def _begin(prompt: Prompt) -> None:
     prompt.keys = chain_keys(prompt.messages, prompt.owner)
     prompt.conversation = prompt.session or conversation_id(prompt.messages, prompt.keys)
     prompt.additions, prompt.known, prompt.notices = [], {}, []
-    prompt.tokens = prompt.estimated_tokens = prompt.added_tokens = 0
+    prompt.tokens = prompt.estimated_tokens = 0
     prompt.changed = prompt.offers_read_more = False
     prompt.report = ""
 
@@ -137,7 +136,6 @@ async def _add_again(prompt: Prompt, context: StageContext) -> bool:
             prompt.known[key] = edits.additions[key]
             apply_additions(prompt, key, edits.additions[key])
             count += len(edits.additions[key])
-            prompt.added_tokens += sum(count_text(a.text) for a in edits.additions[key])
     if count:
         prompt.note("stages", f"{count} earlier additions added again")
     return bool(edits.additions.get(fresh))
@@ -148,6 +146,5 @@ async def _remember(prompt: Prompt, context: StageContext, *, stale: bool) -> No
     at = prompt.last_user
     if at is None or not (prompt.additions or stale):
         return
-    prompt.added_tokens += sum(count_text(addition.text) for addition in prompt.additions)
     edits = Edits(additions={prompt.keys[at]: tuple(prompt.additions)})
     await context.use(EditLog).save(prompt.owner, edits)

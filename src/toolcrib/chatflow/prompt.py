@@ -71,7 +71,6 @@ class Prompt:
         known: what they added to earlier messages, by the key of each.
         tokens: of messages and tools at the end, by the calibrated estimate; 0 if not counted.
         estimated_tokens: the same before calibration, for `learn_usage`.
-        added_tokens: how many of them stages added.
         room: tokens that are left of the window beside them and the answer; 0 if not counted.
         changed: whether messages differ from what the client sent.
         offers_read_more: whether the model is to be offered `read_more`, since something was
@@ -98,7 +97,6 @@ class Prompt:
     known: dict[str, tuple[Addition, ...]] = field(default_factory=dict)
     tokens: int = 0
     estimated_tokens: int = 0
-    added_tokens: int = 0
     room: int = 0
     changed: bool = False
     offers_read_more: bool = False
@@ -187,7 +185,6 @@ class StageContext:
         complete: asks a model; None where none can be asked.
         ask: asks the person, and waits; it gives None where nobody can be asked.
         status: shows the person a line while a stage works.
-        local_tools: whether the model is offered tools of toolcrib, such as `read_document`.
     """
 
     services: Services
@@ -195,7 +192,6 @@ class StageContext:
     complete: Complete | None = None
     ask: AskPerson | None = None
     status: ShowStatus | None = None
-    local_tools: bool = False
 
     @property
     def config(self) -> Config:

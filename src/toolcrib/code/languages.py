@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from toolcrib.core.errors import MissingExtra
+from toolcrib.files.content.outline import ending_of
 
 _ENDINGS: Final = {
     "python": "py pyi pyw",
@@ -36,12 +37,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 SCRIPTS: Final = ("javascript", "typescript", "tsx")
 MIXED: Final = frozenset(["vue", "svelte", "astro", "html", "htm", "ipynb", "mdx"])
 """Extensions of files that hold code of another language, which nothing here understands."""
-
-
-def ending_of(name: str) -> str:
-    """The extension of a file's name, in lower case, without its dot."""
-    last = name.rpartition("/")[2]
-    return last.rpartition(".")[2].lower() if "." in last.lstrip(".") else ""
 
 
 def language_of(name: str) -> str:

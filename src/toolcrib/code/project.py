@@ -14,7 +14,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.code.languages import LANGUAGES, MIXED, ending_of, language_of
+from toolcrib.code.languages import LANGUAGES, MIXED, language_of
 from toolcrib.code.trial_parse import PYTHON_PARSER, TRIAL_FUNCTION
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
@@ -28,6 +28,7 @@ from toolcrib.core.errors import (
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
+from toolcrib.files.content.outline import ending_of
 from toolcrib.files.paths import SafePath
 from toolcrib.files.search.scope import SearchScope, scope_of, suspects, walk
 from toolcrib.system.threads import Checkpoint, in_thread

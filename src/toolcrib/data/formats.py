@@ -39,7 +39,6 @@ MAX_BYTES = 40_000_000
 MAX_PARTS = 2_000_000
 """Values in what is read from YAML, each reference counted anew."""
 MAX_DEPTH = 100
-MAX_CELL = 500
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _CUT = "\u2026"

@@ -46,7 +46,6 @@ class OfficeArchive:
     """
 
     def __init__(self, data: bytes, name: str) -> None:
-        self._what = name
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:

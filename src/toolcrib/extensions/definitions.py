@@ -29,7 +29,6 @@ HASH_CHARS = 6
 UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 FIELDS = ("name", "title", "description", "inputSchema", "annotations")
 """What a definition is: what a model is shown, and what is promised of it."""
-HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 @dataclass(frozen=True, slots=True)

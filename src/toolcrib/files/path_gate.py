@@ -186,25 +186,24 @@ class SafePath:
             raise BadInput(f"{self.display} is a folder, not a file.")
         return handle
 
-    def read_bytes(self, max_bytes: int, within: Handle | None = None) -> bytes:
+    def read_bytes(self, max_bytes: int) -> bytes:
         """The whole file.
 
         Args:
             max_bytes: at most so many.
-            within: a folder that holds it somewhere, open, where many are read.
 
         Raises:
             TooLarge: it has more than `max_bytes`.
             BadInput, PathDenied, NotFound: as `open_read`.
         """
-        return self.read_with_change(max_bytes, within)[0]
+        return self.read_with_change(max_bytes)[0]
 
-    def read_with_change(self, max_bytes: int, within: Handle | None = None) -> tuple[bytes, float]:
+    def read_with_change(self, max_bytes: int) -> tuple[bytes, float]:
         """The whole file, and when this very file was last changed, seen after it was read.
 
         Args and errors are those of `read_bytes`.
         """
-        with self.open_read(within) as handle:
+        with self.open_read() as handle:
             data = handle.file.read(max_bytes + 1)
             if len(data) > max_bytes:
                 size = max(handle.size, len(data))

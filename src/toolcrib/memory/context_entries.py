@@ -20,6 +20,7 @@ from toolcrib.memory.memory_records import (
     EntryDraft,
     Origin,
     storable,
+    where_visible,
 )
 from toolcrib.memory.synced_index import IndexedRow, SyncedIndex
 from toolcrib.memory.times import DAY
@@ -148,7 +149,7 @@ class ContextEntries:
         outside: bool | None = None,
     ) -> EntryList:
         """Entries, the last met first; see `Memories.listed` for the arguments."""
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
         if type_:
             where, values = f"{where} AND type = ?", [*values, type_]
         if outside is not None:
@@ -182,7 +183,7 @@ class ContextEntries:
         scores: dict[int, float] = {}
         for passage in ranking.passages:
             scores.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
         sql = (
             f"SELECT {COLUMNS} FROM context_entry WHERE {where}"  # noqa: S608 - ours
             " AND id IN (SELECT value FROM json_each(?))"
@@ -197,7 +198,7 @@ class ContextEntries:
 
     async def counts(self, scopes: Sequence[str] | None) -> dict[tuple[str, str], int]:
         """How many there are, by the kind of scope and type."""
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
         sql = f"SELECT scope, type, count(*) FROM context_entry WHERE {where} GROUP BY 1, 2"  # noqa: S608
         rows = await self._rows.read(lambda c: c.execute(sql, values).fetchall())
         found: dict[tuple[str, str], int] = {}
@@ -212,7 +213,7 @@ class ContextEntries:
         Raises:
             NotFound: there is none of that number.
         """
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
 
         def write(connection: sqlite3.Connection) -> ContextEntry:
             row = connection.execute(
@@ -230,7 +231,7 @@ class ContextEntries:
 
     async def clear(self, scopes: Sequence[str] | None = None) -> int:
         """Remove those of some scopes for good, None of all; how many there were."""
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
         everything = scopes is None
 
         def write(connection: sqlite3.Connection) -> int:
@@ -357,13 +358,6 @@ def _hide(connection: sqlite3.Connection, where: str, *values: Any) -> None:
         f" WHERE NOT gone AND {where}",
         values,
     )
-
-
-def _where(scopes: Sequence[str] | None) -> tuple[str, list[Any]]:
-    where, values = "NOT gone AND (expires IS NULL OR expires > ?)", [time.time()]
-    if scopes is None:
-        return where, [*values]
-    return f"{where} AND scope IN ({', '.join('?' * len(scopes))})", [*values, *scopes]
 
 
 def _entry(row: Sequence[Any]) -> ContextEntry:

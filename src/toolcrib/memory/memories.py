@@ -26,6 +26,7 @@ from toolcrib.memory.memory_records import (
     Origin,
     Saved,
     check_draft,
+    where_visible,
 )
 from toolcrib.memory.similarity import (
     MIN_LIKENESS,
@@ -122,16 +123,15 @@ class Memories:
         self._index.follow_soon()
         return done
 
-    async def save_all(
-        self, drafts: Sequence[MemoryDraft], origin: Origin, kind: ChangeKind = "imported"
-    ) -> list[Saved]:
+    async def save_all(self, drafts: Sequence[MemoryDraft], origin: Origin) -> list[Saved]:
         """Keep many facts, all or none, as one step that can be taken back."""
         checked = [check_draft(draft) for draft in drafts]
 
         def write(connection: sqlite3.Connection) -> list[Saved]:
             step = _next_step(connection)
             return [
-                _save(connection, draft, origin, (draft.scope,), kind, step) for draft in checked
+                _save(connection, draft, origin, (draft.scope,), "imported", step)
+                for draft in checked
             ]
 
         done = await self._rows.write(write)
@@ -237,7 +237,7 @@ class Memories:
             offset: how many of the first are left out.
             outside: only those that may be outside text, or only others; None is both.
         """
-        where, values = _where(scopes)
+        where, values = where_visible(scopes)
         if tag:
             where += " AND EXISTS (SELECT 1 FROM json_each(tags) WHERE lower(value) = lower(?))"
             values.append(tag.strip())
@@ -261,7 +261,7 @@ class Memories:
 
     async def files(self) -> list[Memory]:
         """The memories that are files, by path."""
-        where, values = _where((USER,))
+        where, values = where_visible((USER,))
         sql = f"SELECT {COLUMNS} FROM memory WHERE {where} AND path IS NOT NULL ORDER BY path"  # noqa: S608
         return await self._rows.read(lambda c: [_memory(row) for row in c.execute(sql, values)])
 
@@ -665,18 +665,10 @@ def _at(connection: sqlite3.Connection, path: str) -> Memory | None:
     return None if row is None else _memory(row)
 
 
-def _where(scopes: Sequence[str] | None) -> tuple[str, list[Any]]:
-    """The condition for memories of some scopes that are there."""
-    where, values = "NOT gone AND (expires IS NULL OR expires > ?)", [time.time()]
-    if scopes is None:
-        return where, [*values]
-    return f"{where} AND scope IN ({', '.join('?' * len(scopes))})", [*values, *scopes]
-
-
 def _by_ids(
     connection: sqlite3.Connection, numbers: Sequence[int], scopes: Sequence[str] | None
 ) -> dict[int, Memory]:
-    where, values = _where(scopes)
+    where, values = where_visible(scopes)
     rows = connection.execute(
         f"SELECT {COLUMNS} FROM memory WHERE {where}"  # noqa: S608 - ours
         " AND id IN (SELECT value FROM json_each(?))",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -25,6 +26,14 @@ MAX_CONTENT_CHARS = 4000
 def storable(text: str) -> str:
     """The text with "?" for what is no character, as names of files may hold: SQLite takes none."""
     return text.encode("utf-8", "replace").decode()
+
+
+def where_visible(scopes: Sequence[str] | None) -> tuple[str, list[Any]]:
+    """The condition, and its values, for what is there of some scopes, or of all."""
+    where, values = "NOT gone AND (expires IS NULL OR expires > ?)", [time.time()]
+    if scopes is None:
+        return where, [*values]
+    return f"{where} AND scope IN ({', '.join('?' * len(scopes))})", [*values, *scopes]
 
 
 def project_scope(number: int) -> str:

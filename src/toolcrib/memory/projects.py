@@ -179,10 +179,6 @@ class Projects:
         hint = f"There are: {names}." if names else "None is registered yet; action=register does."
         raise NotFound(f"There is no project '{name[:100]}'.", hint=hint)
 
-    async def by_id(self, number: int) -> ProjectInfo | None:
-        """One by its number."""
-        return await self._rows.read(lambda c: _maybe(c, "id = ?", number), quick=True)
-
     def _places(self, directory: str) -> tuple[str, str]:
         """The real paths of the current directory and of the root that it is in."""
         if self._workspace.is_scratch or not self._workspace.roots:

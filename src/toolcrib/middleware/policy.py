@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
 from toolcrib.core.context import Call, PersonAnswer, Proceed, Question, Rejection, SiteApproval
@@ -26,6 +26,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Decision, Right, decide, joined
 from toolcrib.files.paths import Workspace
 from toolcrib.middleware.known_links import canonical, is_own_server, leads_out, values_of
+from toolcrib.net.egress.url import web_origin
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact
 from toolcrib.state.store import Store
@@ -191,7 +192,7 @@ def _taint(call: Call, rights: Right, opened: Iterable[str]) -> Decision | None:
     if rights & NET:
         unnamed = [url for url in map(canonical, opened) if _is_unnamed(call, url)]
         if unnamed:
-            sites = {_origin(url) for url in unnamed}
+            sites = {web_origin(url) for url in unnamed}
             site = sites.pop() if len(sites) == 1 else ""
             return Decision(
                 "ask", f"{why}, and nobody has named {unnamed[0][:200]} before", site=site
@@ -205,14 +206,8 @@ def _is_unnamed(call: Call, url: str) -> bool:
 
 
 def _is_allowed_site(call: Call, url: str) -> bool:
-    origin = _origin(url)
+    origin = web_origin(url)
     return bool(origin) and call.ctx.session.allows_site(origin)
-
-
-def _origin(url: str) -> str:
-    """Scheme, host and port of a web address; empty for other addresses, as of git over ssh."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
 
 
 def _note(call: Call, result: Result, rights: Right, opened: Iterable[str]) -> None:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.state.store import is_ours, make_private
-from toolcrib.system.file_locks import NOT_INHERITED
+from toolcrib.state.store import make_private
+from toolcrib.system.file_locks import NOT_INHERITED, take_lock
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -307,7 +307,7 @@ def only_writer(path: Path) -> Iterator[bool]:
     make_private(path.parent)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | NOT_INHERITED, 0o600)
     try:
-        yield is_ours(fd)
+        yield take_lock(fd)
     finally:
         os.close(fd)
 

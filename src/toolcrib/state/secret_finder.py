@@ -50,8 +50,6 @@ MIN_PASSWORD_CHARS = 8
 MIN_KEY_CHARS = 16
 MIN_BARE_KEY_CHARS = 24
 """Of the value of a name that is nothing but `key`."""
-MAX_LINE_CHARS = 20_000
-"""Lines that are longer are data or made by a program; their start is looked at."""
 
 PASSWORDS = {"password", "passwd", "pwd", "pass", "passphrase", "passcode", "pw"}
 LAST_WORDS = PASSWORDS | {"secret", "token", "apikey", "credential", "jwt", "bearer", "auth"}

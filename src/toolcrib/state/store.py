@@ -194,14 +194,6 @@ def held(
         os.close(handle)
 
 
-def is_ours(handle: int) -> bool:
-    """Take a file that no living process has taken; it is let go when it is closed."""
-    try:
-        return try_lock(handle)
-    except OSError:
-        return False
-
-
 def make_private(folder: Path) -> None:
     """Make a folder, and those above it that are missing, for this user alone."""
     if not folder.is_dir():

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, StorageFailure
-from toolcrib.state.store import is_ours, make_private
-from toolcrib.system.file_locks import NOT_INHERITED
+from toolcrib.state.store import make_private
+from toolcrib.system.file_locks import NOT_INHERITED, take_lock
 
 ENDING = ".zip"
 UNFINISHED = ".part"
@@ -54,7 +54,7 @@ class Vault:
             fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOT_INHERITED, 0o600)
             try:
                 with os.fdopen(fd, "wb") as file:
-                    is_ours(file.fileno())
+                    take_lock(file.fileno())
                     for chunk in chunks:
                         file.write(chunk)
                     file.flush()
@@ -110,7 +110,7 @@ class Vault:
         for path in self.folder.glob(f".*{UNFINISHED}"):
             with contextlib.suppress(OSError):
                 with path.open("rb") as file:
-                    left_behind = is_ours(file.fileno())
+                    left_behind = take_lock(file.fileno())
                 if left_behind:  # an open file cannot be removed everywhere
                     path.unlink()
 

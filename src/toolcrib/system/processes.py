@@ -40,8 +40,6 @@ PASSED_ON = (
 )
 ALWAYS_PASSED_ON = ("SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "PATHEXT", "COMSPEC")
 """Without these hardly a program of Windows starts; other systems have none of them."""
-NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""What a child sees of our environment. Keys and tokens live in the rest of it."""
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 CLOSING_GRACE = 0.5

@@ -262,10 +262,6 @@ def _largest(high: int, fits: Callable[[int], bool], low: int = 0) -> int:
     return low
 
 
-def _price(piece: str) -> int:
-    return _known_price(piece) if len(piece) <= 32 else _new_price(piece)
-
-
 def _new_price(piece: str) -> int:
     first, body, prefix = piece[0], piece, ""
     if len(piece) > 1 and first not in _LETTERS and piece[1] in _LETTERS:

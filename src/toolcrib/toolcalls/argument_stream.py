@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any
 
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.offers import ToolSchemas, json_kind
 from toolcrib.toolcalls.values import WORDS, NotJson, decode, typed_value
 
 SPACE = re.compile(r"[ \t\r\n]+")
@@ -301,7 +301,7 @@ class ArgumentStream:
     def _fitting(self, value: Any) -> Any:
         """The value as one of the wanted types, where that is beyond doubt."""
         kinds = self._kinds
-        kind = _kind_of(value)
+        kind = json_kind(value)
         if not kinds or kind in kinds or (kind == "integer" and "number" in kinds):
             return value
         if isinstance(value, str):
@@ -373,11 +373,6 @@ def mended_arguments(text: str, offers: ToolSchemas, name: str) -> str:
     """Arguments that are all there, mended; the same text where nothing is wrong."""
     stream = ArgumentStream(offers, name)
     return stream.feed(text) + stream.close()
-
-
-def _kind_of(value: Any) -> str:
-    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
-    return "null" if value is None else kinds.get(type(value), "object")
 
 
 _SCALAR = re.compile(r"[^\s,}\]]*")

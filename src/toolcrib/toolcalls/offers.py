@@ -233,15 +233,16 @@ _KINDS = {
 
 def _guessed(schema: Schema) -> frozenset[str]:
     if isinstance(schema.get("enum"), list):
-        return frozenset(_kind_of(value) for value in schema["enum"][:100])
+        return frozenset(json_kind(value) for value in schema["enum"][:100])
     if "const" in schema:
-        return frozenset({_kind_of(schema["const"])})
+        return frozenset({json_kind(schema["const"])})
     if "properties" in schema:
         return frozenset({"object"})
     return frozenset({"array"}) if "items" in schema else frozenset()
 
 
-def _kind_of(value: Any) -> str:
+def json_kind(value: Any) -> str:
+    """The name that JSON schemas have for the type of a value."""
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
     return "null" if value is None else kinds.get(type(value), "object")
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from toolcrib.core.errors import ChallengePage, RateLimited, ToolError
 from toolcrib.net.egress.response import Response
+from toolcrib.net.egress.url import web_origin
 from toolcrib.net.response_check import check
 from toolcrib.web.provider import (
     Provider,
@@ -164,7 +165,7 @@ class SearchEngine(Provider):
         sent |= {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
         sent |= {"sec-fetch-user": "?1", "upgrade-insecure-requests": "1"}
         if form is not None:
-            sent["origin"] = origin(client.base_url)
+            sent["origin"] = web_origin(client.base_url)
         if request.language:
             sent["accept-language"] = accepted_languages(request)
         cookie_values = {name: value for name, value in (cookies or {}).items() if value}
@@ -334,12 +335,6 @@ def unique_results(found: Iterable[SearchResult]) -> list[SearchResult]:
     for result in found:
         by_url.setdefault(result.url, result)
     return list(by_url.values())
-
-
-def origin(url: str) -> str:
-    """Scheme and host of a URL."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def accepted_languages(request: SearchRequest) -> str:

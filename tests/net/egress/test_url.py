@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from toolcrib.core.errors import BadInput, Blocked, ToolError
-from toolcrib.net.egress.url import complete_url, host_target, join_url, parse_url
+from toolcrib.net.egress.url import complete_url, host_target, join_url, parse_url, web_origin
 
 LOOPBACK_SPELLINGS = """
 127.0.0.1 127.0.0.1. 2130706433 017700000001 0177.0.0.1 0177.0.0.01 0x7f000001 0x7f.1 0X7F.0.0.1
@@ -171,3 +171,20 @@ def test_tunnel_hosts_are_parsed_like_urls(host: str, literal: str) -> None:
 def test_refuses_tunnel_hosts_that_are_none(host: str) -> None:
     with pytest.raises(BadInput):
         host_target(host, 443)
+
+
+@each_case(
+    ("url", "origin"),
+    [
+        ("https://Example.com/a?b#c", "https://example.com"),
+        ("https://example.com:443/", "https://example.com"),
+        ("http://example.com:8080/", "http://example.com:8080"),
+        ("http://user:word@example.com:80/", "http://example.com"),
+        ("http://[::1]:80/", "http://[::1]"),
+        ("about:blank", ""),
+        ("file:///etc/passwd", ""),
+        ("ssh://git@example.com/a", ""),
+    ],
+)
+def test_the_origin_of_a_web_address(url: str, origin: str) -> None:
+    assert web_origin(url) == origin

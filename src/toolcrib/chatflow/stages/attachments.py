@@ -14,6 +14,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.file_entries import read_text
+from toolcrib.memory.memory_records import storable
 from toolcrib.state.results import Results
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.text.cleaner import one_line
@@ -76,7 +77,7 @@ class AttachedFiles:
             )
             connection.executemany(
                 "REPLACE INTO chat_attachment (conversation, name, body, added) VALUES (?,?,?,?)",
-                [(conversation, file.name, _storable(file.text), now) for file in files],
+                [(conversation, file.name, storable(file.text), now) for file in files],
             )
             connection.execute(
                 "DELETE FROM chat_attachment WHERE seq IN (SELECT seq FROM (SELECT seq, "
@@ -128,7 +129,3 @@ async def attachments(prompt: Prompt, context: StageContext) -> None:
 async def _text(attachment: Attachment, context: StageContext) -> str:
     found = await read_text(attachment.content, attachment.name, context.use(Documents))
     return found.text
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -22,7 +22,7 @@ from toolcrib.memory.projects import Projects
 from toolcrib.state.redaction import redact_text
 from toolcrib.text.cleaner import one_line
 
-STAGE, YES, NO, CHECKPOINT = "tracking", "tracking:yes", "tracking:no", "tracking:checkpoint"
+STAGE, YES, NO = "tracking", "tracking:yes", "tracking:no"
 CHECKPOINT_TOKENS = 400
 CHECKPOINT_GROWTH = 0.75
 """Share of the guard's trigger from which a checkpoint is written before it may act."""

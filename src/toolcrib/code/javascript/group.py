@@ -9,9 +9,9 @@ from typing import Any
 from toolcrib.code.javascript.model import Member, Module
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS, ScriptProgram, Slot
 from toolcrib.code.javascript.scopes import literal, named
-from toolcrib.code.languages import ending_of
 from toolcrib.code.places import NameToken, ReferenceCollector
 from toolcrib.code.scopes import BOTH, Binding, LexicalScope, Occurrence
+from toolcrib.files.content.outline import ending_of
 
 WHOLE = ("module.exports", "exports")
 

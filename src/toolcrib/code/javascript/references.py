@@ -245,12 +245,12 @@ BUILTIN_NAMES = name_set("""
 _NAME = re.compile(r"(?:[^\W\d]|\$)[\w$]*\Z")
 
 
-def bad_name(new: str, *, private: bool = False, member: bool = False) -> str:
+def bad_name(new: str, *, private: bool = False) -> str:
     """Why a text cannot be a new name; "" where it can."""
     plain = new.removeprefix("#") if private else new
     if not _NAME.match(plain) or not plain.replace("$", "a").isidentifier():
         return f"{new!r} is not a name of JavaScript"
-    if not private and not member:
+    if not private:
         if plain in RESERVED_WORDS:
             return f"{new} is a word of the language"
         if plain in BUILTIN_NAMES:

@@ -357,7 +357,6 @@ class _Move:
     def _importers(self, places: list[Place]) -> bool:
         """Rewrite `from source import name`; True where other uses of the source remain."""
         remains = any(p.path == self.source.path for p in places)
-        handled: set[tuple[str, int]] = set()
         for path in sorted({p.path for p in places if p.path != self.source.path}):
             file = self.program.file(path)
             for node in file.within:
@@ -369,7 +368,6 @@ class _Move:
                     or self.program.modules.imported(path, node).path != self.source.path
                 ):
                     continue
-                handled |= {(path, a.lineno) for a in aliases}
                 self._redirect(file, node, aliases)
             for node in file.attributes(self.name):
                 found = self.program.module_of(file, node.value)

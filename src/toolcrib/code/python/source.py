@@ -178,7 +178,6 @@ def _expression(source: str, at: tuple[int, int], lines: list[str]) -> ast.expr:
     return value.body
 
 
-WORD = re.compile(r"[^\W\d]\w*")
 _REPAIR_HINT = "Mend the file first, or leave it out."
 
 

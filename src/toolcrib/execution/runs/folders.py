@@ -20,7 +20,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
-from toolcrib.system.file_locks import try_lock
+from toolcrib.system.file_locks import take_lock
 from toolcrib.system.removal import FOLDER, remove
 from toolcrib.system.threads import content_id, random_id
 
@@ -303,14 +303,6 @@ class Folders:
         late = Busy("Another toolcrib process has been holding the folder of runs for too long.")
         with held(self.base / LOCK, LOCK_SECONDS, late):
             yield
-
-
-def take_lock(handle: int) -> bool:
-    """Take a lock that others see, without waiting; whether it was free."""
-    try:
-        return try_lock(handle)
-    except OSError:
-        return False
 
 
 def _taken(path: Path) -> RunFolder | None:

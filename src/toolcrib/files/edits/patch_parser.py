@@ -105,7 +105,7 @@ def _is_name(text: str) -> bool:
 
 # The form `*** Begin Patch`: files by name, hunks without line numbers.
 
-BEGIN, END = "*** Begin Patch", "*** End Patch"
+END = "*** End Patch"
 _BEGIN = re.compile(r"\s*\*{3} ?Begin Patch\s*\**\s*", re.IGNORECASE)
 _END = re.compile(r"\s*\*{3} ?End Patch\s*\**\s*", re.IGNORECASE)
 _FILE = re.compile(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import urlsplit
 
 from toolcrib.core.errors import BadInput, Blocked
 from toolcrib.net.egress.addresses import IPAddress
@@ -286,3 +287,18 @@ def _blocked_scheme(scheme: str) -> Blocked:
 def _short(text: str) -> str:
     excerpt = text if len(text) <= 80 else f"{text[:77]}..."
     return repr(excerpt)
+
+
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+def web_origin(url: str) -> str:
+    """Scheme, host and port of a web address, as `https://example.com`; "" for any other.
+
+    A user and a password in it are left out, as is the port that the scheme has anyway.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in _DEFAULT_PORTS:
+        return ""
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{parts.scheme}://{host.removesuffix(_DEFAULT_PORTS[parts.scheme])}"

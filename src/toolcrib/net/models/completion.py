@@ -101,6 +101,11 @@ def parsed(text: str) -> Any:
         return None
 
 
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The JSON objects of a list; anything else is left out."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 MAX_ANSWER_CHARS = 1_000_000
 """Characters of an answer, its reasoning and its calls; what follows is not read."""
 MAX_CALLS = 128
@@ -323,7 +328,7 @@ class Assembly:
     def _is_whole(self, at: int) -> bool:
         """Whether nothing is missing of the arguments of a call."""
         parts = self._arguments[at]
-        return bool(parts) and parts[-1].rstrip()[-1:] == "}" and _is_map(_json("".join(parts)))
+        return bool(parts) and parts[-1].rstrip()[-1:] == "}" and _is_map(parsed("".join(parts)))
 
     def _usage(self, chunk: Mapping[str, Any]) -> None:
         usage = chunk.get("usage")
@@ -356,13 +361,6 @@ def _message_of(error: Any) -> str:
 def _line(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return " ".join(well_formed(text).split())[:400]
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _text(value: Any) -> str:

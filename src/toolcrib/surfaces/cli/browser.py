@@ -119,16 +119,16 @@ def _enter() -> asyncio.Future[None]:
 
 
 async def _others(what: str, url: str, config: Config) -> int:
-    from toolcrib.browser.logins import Logins, origin_of
+    from toolcrib.browser.logins import Logins
     from toolcrib.core.context import Services
-    from toolcrib.net.egress.url import complete_url
+    from toolcrib.net.egress.url import complete_url, web_origin
     from toolcrib.surfaces.cli.screen import visible
 
     services = Services(config)
     try:
         logins = services.use(Logins)
         if what == "logout":
-            count = await logins.forget(origin_of(complete_url(url)) if url else "")
+            count = await logins.forget(web_origin(complete_url(url)) if url else "")
             print(f"Forgotten: {count} {'site' if count == 1 else 'sites'}.")
             return 0 if count else 1
         found = await logins.all()

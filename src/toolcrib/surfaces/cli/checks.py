@@ -8,7 +8,6 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
@@ -49,9 +48,6 @@ class Check:
     def to_json(self) -> dict[str, Any]:
         """The finding as JSON values."""
         return asdict(self)
-
-
-Probe = Callable[[Services], Awaitable[list[Check]]]
 
 
 async def python(services: Services) -> list[Check]:

@@ -32,11 +32,13 @@ def document(tree: Mapping[str, Any], origin: Origin) -> str:
 def _table(tree: Mapping[str, Any], path: SettingPath, origin: Origin) -> Iterator[str]:
     values = {k: v for k, v in tree.items() if not _is_table(v) and not _is_table_list(v)}
     if path and values:
-        yield f"\n[{'.'.join(map(_key, path))}]"
+        yield f"\n[{'.'.join(map(toml_key, path))}]"
     for name, value in values.items():
         comment = f"  # {origin((*path, name))}"
         yield (
-            f"# {name} is not set" if value is None else f"{_key(name)} = {inline(value)}{comment}"
+            f"# {name} is not set"
+            if value is None
+            else f"{toml_key(name)} = {inline(value)}{comment}"
         )
     for name, value in tree.items():
         if _is_table(value):
@@ -49,10 +51,10 @@ def _table_list(
     items: Sequence[Mapping[str, Any]], path: SettingPath, origin: Origin
 ) -> Iterator[str]:
     for item in items:
-        yield f"\n[[{'.'.join(map(_key, path))}]]  # {origin(path)}"
+        yield f"\n[[{'.'.join(map(toml_key, path))}]]  # {origin(path)}"
         for name, value in item.items():
             if value is not None:
-                yield f"{_key(name)} = {inline(value)}"
+                yield f"{toml_key(name)} = {inline(value)}"
 
 
 def inline(value: Any) -> str:
@@ -63,14 +65,17 @@ def inline(value: Any) -> str:
         # TOML escapes like JSON, and wants DEL escaped too.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items() if v is not None)
+        inside = ", ".join(
+            f"{toml_key(k)} = {inline(v)}" for k, v in value.items() if v is not None
+        )
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(inline, value))}]"
     return repr(value)
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A key as TOML writes it: quoted where it is not bare."""
     return name if BARE.fullmatch(name) else inline(name)
 
 

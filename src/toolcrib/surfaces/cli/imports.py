@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.surfaces.cli.config import inline
+from toolcrib.surfaces.cli.config import inline, toml_key
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.foreign_settings import (
     ForeignSettings,
@@ -231,8 +231,8 @@ def with_settings(text: str, fresh: Mapping[str, Any]) -> str:
     lines = text.split("\n") if text else []
     for setting, value in fresh.items():
         *tables, name = setting.split(".")
-        entry = f"{_key(name)} = {inline(value)}"
-        header = f"[{'.'.join(map(_key, tables))}]"
+        entry = f"{toml_key(name)} = {inline(value)}"
+        header = f"[{'.'.join(map(toml_key, tables))}]"
         at = next((n for n, line in enumerate(lines) if _bare(line) == header), None)
         if at is not None:
             lines.insert(at + 1, entry)
@@ -249,7 +249,3 @@ def with_settings(text: str, fresh: Mapping[str, Any]) -> str:
 def _bare(line: str) -> str:
     """The header of a table without spaces and a comment."""
     return line.partition("#")[0].replace(" ", "").strip()
-
-
-def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else inline(name)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 ACTIONS = ("list", "search", "show", "edit", "delete", "export", "import", "undo")
 EVERYTHING = 1_000_000
-MAX_FILE_BYTES = 50_000_000
 MIN_SCORE = 0.15
 
 

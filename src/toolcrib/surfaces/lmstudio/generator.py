@@ -17,6 +17,7 @@ from toolcrib.core.config import merge
 from toolcrib.core.errors import NotConfigured, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import error_message
+from toolcrib.net.models.completion import objects_in
 from toolcrib.net.models.endpoint import chat_models, find_endpoint
 from toolcrib.surfaces.lmstudio.messages import chat_messages
 from toolcrib.surfaces.lmstudio.panel import Panel
@@ -107,7 +108,7 @@ class Generator:
         """Send an answer on, piece by piece; calls one after another, as LM Studio takes them."""
         calls: dict[int, _GeneratedCall] = {}
         async for chunk in chunks:
-            for choice in _dicts(chunk.get("choices"))[:1]:
+            for choice in objects_in(chunk.get("choices"))[:1]:
                 delta = choice.get("delta")
                 if isinstance(delta, dict):
                     await self._piece(task, delta, calls)
@@ -125,7 +126,7 @@ class Generator:
         text = delta.get("content")
         if isinstance(text, str) and text:
             await self._send("fragmentGenerated", task, content=text, opts={})
-        for part in _dicts(delta.get("tool_calls")):
+        for part in objects_in(delta.get("tool_calls")):
             number = part.get("index")
             call = calls.setdefault(number if isinstance(number, int) else 0, _GeneratedCall())
             function = part.get("function")
@@ -257,7 +258,3 @@ async def _frames(
 def _refused(text: str) -> Unavailable:
     why = error_message(text) or text[:300] or "no reason given"
     return Unavailable(f"The model server failed: {why}", hint="Look at the log of the server.")
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -139,9 +139,7 @@ class PromptPreprocessor:
             if values["documentRAG"]:
                 read = await self._attach(prompt, sent)
             complete = await self._completion(box, prompt.model, stack)
-            context = StageContext(
-                box.services, complete=complete, status=status.show, local_tools=True
-            )
+            context = StageContext(box.services, complete=complete, status=status.show)
             await run_stages(prompt, context, stages)
             self._boxes.note_question(prompt.conversation, text_of_parts(sent))
             if not folder:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from toolcrib.net.models.completion import objects_in
 from toolcrib.surfaces.proxy.call_mender import CallMender, Part, mended_call
 from toolcrib.surfaces.proxy.frames import (
     FrameSplitter,
@@ -136,7 +137,7 @@ class ChatStreamMender:
             return self._made(
                 choice, choice.text.text(raw, content, partial(_with_content, value, part))
             )
-        calls = _dicts(delta.get("tool_calls"))
+        calls = objects_in(delta.get("tool_calls"))
         if calls:
             frames = self._made(choice, choice.text.has_native_calls())
             if not len(choice.native):
@@ -192,10 +193,6 @@ class ChatStreamMender:
         return frames
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def _only_text(choices: list[Any]) -> str:
     """The text of an event that holds nothing else; "" of any other."""
     choice = choices[0]
@@ -215,7 +212,7 @@ def _split(choice: Any) -> list[dict[str, Any]]:
     delta = choice.get("delta")
     if not isinstance(delta, dict):
         return [{**choice, "delta": {}}]
-    calls = _dicts(delta.get("tool_calls"))
+    calls = objects_in(delta.get("tool_calls"))
     has_text = isinstance(delta.get("content"), str) and bool(delta["content"])
     has_end = bool(choice.get("finish_reason"))
     if has_text + len(calls) + has_end <= 1:

@@ -22,8 +22,6 @@ from toolcrib.toolbox import Toolbox
 
 MIN_BYTES = 4_000
 """A shorter request fits into any window."""
-BYTES_A_TOKEN = 0.25
-"""A request of so many bytes a token of the window is far from its end."""
 MAX_ANSWER_BYTES = 4_000_000
 USAGE = re.compile(rb'"(?:prompt_tokens|input_tokens|prompt_eval_count)": ?(\d+)')
 CACHED = re.compile(rb'"cache_(?:read|creation)_input_tokens": ?(\d+)')

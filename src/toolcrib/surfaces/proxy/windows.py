@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcrib.core.errors import ToolError
+from toolcrib.net.models.completion import objects_in
 from toolcrib.net.models.upstream import RawHeaders, Upstream
 
 SECONDS = 2.0
@@ -32,21 +33,17 @@ def _of_llama_cpp(answer: Mapping[str, Any], model: str) -> Any:
 
 
 def _of_ollama(answer: Mapping[str, Any], model: str) -> Any:
-    for one in _dicts(answer.get("models")):
+    for one in objects_in(answer.get("models")):
         if model in (one.get("name"), one.get("model")) or one.get("name") == f"{model}:latest":
             return one.get("context_length")
     return None
 
 
 def _of_list(answer: Mapping[str, Any], model: str) -> Any:
-    for one in _dicts(answer.get("data")):
+    for one in objects_in(answer.get("data")):
         if one.get("id") == model:
             return one.get("max_model_len") or one.get("context_length")
     return None
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 WAYS: tuple[tuple[str, Callable[[Mapping[str, Any], str], Any]], ...] = (

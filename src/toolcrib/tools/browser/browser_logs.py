@@ -13,7 +13,8 @@ from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, WRITE, Count, Param, Right, tool
 from toolcrib.files.paths import WritablePath
-from toolcrib.tools.browser.page_view import GUARD_OFF, save, site_of
+from toolcrib.net.egress.url import web_origin
+from toolcrib.tools.browser.page_view import GUARD_OFF, save
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
@@ -58,7 +59,7 @@ async def browser_logs(
         return Result(
             text="\n".join(lines) or f"No {kind} yet.",
             data={"lines": len(lines)},
-            source=site_of(tab.url) if lines else "",
+            source=web_origin(tab.url) if lines else "",
         )
 
 

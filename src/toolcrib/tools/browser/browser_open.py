@@ -14,9 +14,10 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
 from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.argument_adapters import adapt_steps
 from toolcrib.tools.browser.browser_screenshot import take
-from toolcrib.tools.browser.page_view import act, open_decision, open_tab, page_result, site_of
+from toolcrib.tools.browser.page_view import act, open_decision, open_tab, page_result
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
@@ -63,7 +64,7 @@ async def browser_open(
             await wait_until(tab, wait_for, ctx.remaining(ctx.config.browser.timeout))
         lines: list[str] = []
         if actions:
-            lines, error = await act(conversation, tab, actions, ctx, site_of(url))
+            lines, error = await act(conversation, tab, actions, ctx, web_origin(url))
             lines += [why_it_ended(error)] if error is not None else []
         images: tuple[Image, ...] = ()
         if screenshot_path is not None:

@@ -11,7 +11,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
-from toolcrib.tools.browser.page_view import header, page_text, paged, site_of
+from toolcrib.net.egress.url import web_origin
+from toolcrib.tools.browser.page_view import header, page_text, paged
 
 
 @tool(
@@ -71,7 +72,7 @@ async def browser_read(
     return Result(
         text="\n".join([*lines, "", body]),
         data={"url": tab.masked(tab.url)},
-        source=site_of(tab.url) or tab.url[:100],
+        source=web_origin(tab.url) or tab.url[:100],
         private=conversation.is_logged_in(tab),
         truncated=onward is not None,
         next=onward,

@@ -16,13 +16,13 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, WRITE, Param, Right, Seconds, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.page_view import (
     MAX_PICTURE_BYTES,
     header,
     open_decision,
     open_tab,
     save,
-    site_of,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ async def browser_screenshot(
             text="\n".join(lines),
             data={"url": tab.masked(tab.url), "path": path.display if path else None},
             images=images,
-            source=site_of(tab.url) or tab.url[:100],
+            source=web_origin(tab.url) or tab.url[:100],
             private=conversation.is_logged_in(tab),
         )
 

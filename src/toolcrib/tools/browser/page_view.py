@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.renderer import page_html
@@ -21,6 +20,7 @@ from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath
 from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.url import web_origin
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.page import RawPage
 from toolcrib.web.page_reader import OPENING_TOOL, convert_page
@@ -34,12 +34,6 @@ GUARD_OFF = "[guard: off]"
 TITLE_SECONDS = 2.0
 MAX_PICTURE_BYTES = 1_500_000
 """Bytes of a screenshot that is shown to the model itself, beside being saved."""
-
-
-def site_of(url: str) -> str:
-    """Scheme and host of a URL, by which acting is asked about."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
 
 def site_decision(site: str, ctx: Ctx) -> Decision | None:
@@ -78,8 +72,8 @@ async def act_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | Non
     if not url and browsers.has(ctx.session.id):
         conversation = browsers.conversation(ctx.session.id)
         url = conversation.tab().url
-        conversation.judge(ctx.call_id, site_of(url))
-    return site_decision(site_of(url), ctx)
+        conversation.judge(ctx.call_id, web_origin(url))
+    return site_decision(web_origin(url), ctx)
 
 
 async def act(
@@ -196,7 +190,7 @@ async def page_result(
         text="\n".join([*head, "", body]).strip(),
         data={"url": tab.masked(tab.url), "status": tab.status, "tabs": len(conversation.tabs)},
         images=images,
-        source=site_of(tab.url) or tab.url[:100],
+        source=web_origin(tab.url) or tab.url[:100],
         private=conversation.is_logged_in(tab),
         truncated=next_call is not None,
         next=next_call,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from toolcrib.core.context import Ctx
@@ -127,7 +127,7 @@ def with_kind(entries: EntryFilter, kind: str) -> EntryFilter:
     return replace(entries, labels=(wanted,))
 
 
-def sync_notes(report: SyncReport, failed: Sequence[str] = ()) -> list[str]:
+def sync_notes(report: SyncReport) -> list[str]:
     """What is not in the index (yet), for a reader."""
     notes = [printable(note) for note in report.notes]
     if report.job and report.left:
@@ -137,6 +137,4 @@ def sync_notes(report: SyncReport, failed: Sequence[str] = ()) -> list[str]:
         )
     elif report.left:
         notes.append(f"{counted(report.left, 'file')} are not indexed yet.")
-    if failed:
-        notes.append(f"Not read: {', '.join(failed[:3])}.")
     return notes

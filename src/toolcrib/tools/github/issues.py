@@ -14,8 +14,8 @@ from toolcrib.tools.github.view import (
     label_names,
     login,
     prose,
-    spoken,
     title,
+    visible_items,
 )
 
 LEFT_OUT = "(left out: by somebody who may not push, see github.lockdown)"
@@ -93,7 +93,7 @@ async def issues(request: ReadOptions) -> View:
         words = search_words(request, f"repo:{repository.name}", "is:issue")
         page = await found(request, words)
     view = View.of(repository, "issues")
-    visible = await spoken(repository, page.items)
+    visible = await visible_items(repository, page.items)
     return listed(view, request, f"{request.state} issues of {repository.name}", page, visible)
 
 
@@ -142,7 +142,7 @@ def _repository_name(item: Mapping[str, Any]) -> str:
 async def _may_speak(request: ReadOptions, name: str, item: dict[str, Any]) -> bool:
     if not request.ctx.config.github.lockdown:
         return True
-    return bool(await spoken(GitHubRepository(request.client, name), [item]))
+    return bool(await visible_items(GitHubRepository(request.client, name), [item]))
 
 
 async def issue(request: ReadOptions) -> View:
@@ -158,7 +158,7 @@ async def issue(request: ReadOptions) -> View:
         view.lines.append("(a pull request; kind=pull shows its reviews, checks and diff)")
     page = await comments_of(repository, number, request.page, request.limit)
     view.more = page.more
-    visible = await spoken(repository, page.items)
+    visible = await visible_items(repository, page.items)
     total = item.get("comments", page.total)
     if page.items:
         view.lines.append(f"{len(visible)} of {total} comments:")
@@ -178,7 +178,7 @@ async def comments_of(
 
 async def opening(repository: GitHubRepository, item: Mapping[str, Any]) -> list[str]:
     """Title, facts and text of an issue or pull request."""
-    visible = await spoken(repository, [dict(item)])
+    visible = await visible_items(repository, [dict(item)])
     labels = label_names(item)
     people = [login({"user": person}) for person in item.get("assignees") or []]
     facts = [

@@ -22,7 +22,7 @@ from toolcrib.tools.github.issues import (
     search_words,
 )
 from toolcrib.tools.github.repository import GitHubRepository
-from toolcrib.tools.github.view import ReadOptions, View, day, login, prose, spoken
+from toolcrib.tools.github.view import ReadOptions, View, day, login, prose, visible_items
 
 NOT_ACCEPTABLE = 406
 MAX_COMMENTS = 100
@@ -43,7 +43,7 @@ async def pulls(request: ReadOptions) -> View:
             limit=request.limit,
             params=params,
         )
-    visible = await spoken(repository, page.items)
+    visible = await visible_items(repository, page.items)
     view = View.of(repository, "pulls")
     name = f"{request.state} pull requests of {repository.name}"
     return listed(view, request, name, page, visible)
@@ -65,14 +65,14 @@ async def pull(request: ReadOptions) -> View:
     view = View.of(repository, f"pull/{number}")
     view.lines += await opening(repository, item)
     view.lines += ["", *_facts(item), *checks]
-    for review in await spoken(repository, reviews.items):
+    for review in await visible_items(repository, reviews.items):
         verdict = str(review.get("state") or "").lower().replace("_", " ")
         when = day(review.get("submitted_at"))
         if verdict != "commented" or prose(review.get("body")):
             view.lines.append(f"--- {login(review)} {when} {verdict}")
             view.lines += [prose(review.get("body"))] if prose(review.get("body")) else []
-    view.lines += comment_lines(await spoken(repository, talk.items))
-    view.lines += comment_lines(await spoken(repository, remarks.items))
+    view.lines += comment_lines(await visible_items(repository, talk.items))
+    view.lines += comment_lines(await visible_items(repository, remarks.items))
     view.lines += ["", *await _diff(repository, item)]
     view.data = {**item_data(item), "head": sha, "mergeable": item.get("mergeable")}
     return view
@@ -155,7 +155,7 @@ async def diff(request: ReadOptions) -> View:
 
 
 async def _diff(repository: GitHubRepository, item: dict[str, Any]) -> list[str]:
-    if not await spoken(repository, [item]):
+    if not await visible_items(repository, [item]):
         return [f"diff {LEFT_OUT}"]
     number = item.get("number")
     what = f"pull request {number}"

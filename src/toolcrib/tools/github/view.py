@@ -122,11 +122,11 @@ def prose(text: Any) -> str:
     return "".join([*parts, text[at:]]).replace("\r\n", "\n").strip()
 
 
-async def spoken(
-    repository: GitHubRepository, items: Sequence[dict[str, Any]], authors: Authors | None = None
+async def visible_items(
+    repository: GitHubRepository, items: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Those whose author may speak here; all where `github.lockdown` is off."""
     if not repository.client.ctx.config.github.lockdown:
         return list(items)
-    judge = authors or Authors(repository)
+    judge = Authors(repository)
     return [item for item in items if await judge.may_speak(login(item))]

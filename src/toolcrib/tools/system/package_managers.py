@@ -14,7 +14,6 @@ from toolcrib.files.paths import SafePath
 
 Action = Literal["list", "outdated", "audit", "install", "uninstall", "update"]
 Manager = Literal["pip", "uv", "npm", "cargo"]
-CHANGES = ("install", "uninstall", "update")
 OFFLINE = ("list", "uninstall")
 """What needs no network."""
 MAX_PACKAGES = 30
