@@ -193,6 +193,8 @@ def _may_be_of_comments(name: str) -> bool:
 
 _RUNNING_WORDS = 6
 """Words of a block from which on it may be running text."""
+_CELLS = ("td", "th")
+"""Tags of what is short, and as much content as running text."""
 _MIN_CHANCE = 0.03
 """Chance under which a text is surely none of the content."""
 _MIN_LEFT_WORDS = 25
@@ -208,18 +210,15 @@ def left_words(page: PageTables, chosen: list[bool], chances: list[float]) -> in
     taken_words = left = 0
     known = {block.text for block, taken in zip(page.blocks, chosen, strict=True) if taken}
     for block, taken, chance in zip(page.blocks, chosen, chances, strict=True):
-        if (block.words < _RUNNING_WORDS or 2 * block.link_chars >= len(block.text)) and (
-            page.elements[block.element].tag != "pre"
-        ):
+        tag = page.elements[block.element].tag
+        is_short = block.words < _RUNNING_WORDS and tag not in _CELLS
+        if tag != "pre" and (is_short or 2 * block.link_chars >= len(block.text)):
             continue
         if taken:
             taken_words += block.words
         elif chance >= _MIN_CHANCE and block.text not in known:
             left += block.words
     return left if left >= max(_MIN_LEFT_WORDS, _MIN_LEFT_SHARE * (taken_words + left)) else 0
-
-
-_CELLS = ("td", "th")
 
 
 def plain_text(page: PageTables, chosen: list[bool]) -> str:
