@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from toolcrib.documents.reader.tree import ARTICLE, MAIN, NAV, PageTables
+from collections.abc import Iterable
+from itertools import compress
+
+from toolcrib.documents.reader.tree import (
+    ARTICLE,
+    MAIN,
+    NAV,
+    NOSCRIPT,
+    SILENT,
+    Element,
+    PageTables,
+)
 
 _PHRASE_WORDS = 4
 """Words from which a text is not there twice by chance."""
@@ -192,3 +203,131 @@ def _next_chosen(page: PageTables, chosen: list[bool], number: int) -> int:
         if page.blocks[at].words > _BETWEEN_WORDS:
             break
     return 0
+
+
+# What every reader of the page is shown of a choice.
+
+MIN_LINKED_SHARE = 0.6
+"""Share of its text in links from which an element with the name of a menu is one."""
+MENU_NAMES = frozenset(
+    (
+        *("sidebar", "side-bar", "toc", "table-of-contents", "menu", "main-menu", "navbar"),
+        *("nav-menu", "breadcrumb", "breadcrumbs", "pagination", "pager", "page-numbers"),
+    )
+)
+_MAX_HIDDEN_SHARE = 0.5
+_MAX_SILENT_SHARE = 0.1
+"""Shares of the content above which a mark that says "not for readers" is not believed."""
+_MAX_COMPARED_ANCHORS = 20
+"""Links by which two texts that read alike are distinguished."""
+_MIN_ROW_SHARE = 0.5
+"""Share of its words from which a row is kept whole."""
+_MAX_ROW_WORDS = 80
+"""Words of a row; one with more is there for the layout."""
+
+
+def settled(page: PageTables, chosen: list[bool], page_type: str = "") -> list[bool]:
+    """The same choice with rows whole, without menus and what is not meant for all readers.
+
+    Where only menus were chosen, it is all the rest.
+
+    What `noscript` holds is for browsers without scripts. What is not to be read aloud is an
+    icon or stands there twice; where it is much, it is tabs or slides.
+    """
+    everything = all(chosen)
+    share = _MAX_HIDDEN_SHARE if everything else _MAX_SILENT_SHARE
+    result = _without(page, chosen, NOSCRIPT, _MAX_HIDDEN_SHARE)
+    result = _without(page, result, SILENT, share)
+    result = with_whole_rows(page, with_other_links(page, result))
+    menus = in_menus(page, page_type, everything=everything)
+    without = [own and not menu for own, menu in zip(result, menus, strict=True)]
+    if any(without):
+        return without
+    rest = [not menu for menu in in_menus(page, page_type, everything=True)]
+    return rest if any(rest) else result
+
+
+def in_menus(page: PageTables, page_type: str = "", *, everything: bool = False) -> list[bool]:
+    """For each block whether it is one of a menu.
+
+    A menu is one by its tag or role, or by its name if it is mostly links and not most of the
+    page. In a manual, one inside `main` or `article` is a table of contents.
+
+    Args:
+        page: its blocks.
+        page_type: of what type it is thought to be.
+        everything: whether all of the page was chosen, so that tags have to decide: its foot
+            and `noscript` count too.
+    """
+    chars, linked = [0], [0]
+    for block in page.blocks:
+        chars.append(chars[-1] + len(block.text))
+        linked.append(linked[-1] + block.link_chars)
+    inside = MAIN | ARTICLE if page_type == "documentation" else 0
+    result = [False] * len(page.blocks)
+    for element in page.elements:
+        size = chars[element.end] - chars[element.start]
+        if not size or result[element.start]:
+            continue
+        is_menu = element.flags & (NAV | inside) == NAV
+        if not is_menu and 2 * size <= chars[-1] and not MENU_NAMES.isdisjoint(_names(element)):
+            is_menu = linked[element.end] - linked[element.start] >= MIN_LINKED_SHARE * size
+        is_foot = element.tag == "footer" and not element.parent
+        if is_menu or (everything and (element.flags & NOSCRIPT or is_foot)):
+            result[element.start : element.end] = [True] * (element.end - element.start)
+    return result
+
+
+def _names(element: Element) -> list[str]:
+    return element.name.lower().split() if element.name else []
+
+
+def _without(page: PageTables, chosen: list[bool], flag: int, max_share: float) -> list[bool]:
+    """The same choice without elements of a flag, where they are no more than that share of it."""
+    result = [
+        own and not page.elements[block.element].flags & flag
+        for block, own in zip(page.blocks, chosen, strict=True)
+    ]
+    words = [block.words for block in page.blocks]
+    total = _sum(words, chosen)
+    return result if total - _sum(words, result) <= max_share * total else chosen
+
+
+def with_other_links(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice, and what was taken for the same again though it leads elsewhere."""
+    result = chosen.copy()
+    seen: dict[str, set[tuple[str, ...]]] = {}
+    # A heading or a name that leads somewhere, over each of many posts, is not meant.
+    linked = [n for n, b in enumerate(page.blocks) if 0 < 2 * b.link_chars < len(b.text)]
+    targets = {number: _targets(page.elements[page.blocks[number].element]) for number in linked}
+    for number in linked:
+        if chosen[number]:
+            seen.setdefault(page.blocks[number].text, set()).add(targets[number])
+    for number in linked:
+        known = seen.get(page.blocks[number].text)
+        if not chosen[number] and known is not None and targets[number] not in known:
+            known.add(targets[number])
+            result[number] = True
+    return result
+
+
+def with_whole_rows(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice, and the rest of each row of which it is most: a row lies without it."""
+    result = chosen.copy()
+    for element in page.elements:
+        inside = slice(element.start, element.end)
+        if element.tag == "tr" and any(result[inside]) and not all(result[inside]):
+            words = [block.words for block in page.blocks[inside]]
+            known = _sum(words, result[inside])
+            if sum(words) <= _MAX_ROW_WORDS and known >= _MIN_ROW_SHARE * sum(words):
+                result[inside] = [True] * len(words)
+    return result
+
+
+def _targets(element: Element) -> tuple[str, ...]:
+    anchors = element.node.find_all("a", limit=_MAX_COMPARED_ANCHORS)
+    return tuple(anchor.attr("href") or "" for anchor in anchors)
+
+
+def _sum(words: Iterable[int], taken: Iterable[bool]) -> int:
+    return sum(compress(words, taken))

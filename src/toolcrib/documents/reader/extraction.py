@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from toolcrib.documents.html_text import base_of
-from toolcrib.documents.reader.choice import choose_blocks
+from toolcrib.documents.reader.choice import choose_blocks, settled
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
     MAX_TEXT,
@@ -430,6 +430,7 @@ class ChosenPage:
         warnings: see `Extraction`.
         bulk: all of a page that was too large to choose from.
         chances: for each block, how likely it is main content.
+        everything: whether all of it was chosen, so that only tags tell a menu.
         narrowed: whether the tree holds the content alone.
     """
 
@@ -445,6 +446,7 @@ class ChosenPage:
     warnings: list[str]
     bulk: PageMarkdown | None = None
     chances: list[float] = field(default_factory=list)
+    everything: bool = False
     narrowed: bool = False
 
     @property
@@ -529,6 +531,7 @@ def _read_whole(
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     chances: list[float] = []
+    everything = False
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
         hides = may_hide(source)
         source = "" if len(source) > MAX_REREAD_CHARS else source  # its memory is needed
@@ -544,6 +547,8 @@ def _read_whole(
             chosen = without_comments(page, chosen)
         if page_type == "forum":
             chosen = with_post_heads(page, chosen)
+        everything = all(chosen)
+        chosen = settled(page, chosen, page_type)
         hidden = sum(len(node.text.split()) for node in page.hidden)
         text = plain_text(page, chosen)
     if hidden:
@@ -556,8 +561,9 @@ def _read_whole(
     if data:
         warnings.append(f"The text comes from the page's {place}.")
     return ChosenPage(
-        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk, chances
-    )
+        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk, chances,
+        everything,
+    )  # fmt: skip
 
 
 def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> ChosenPage | None:

@@ -44,6 +44,8 @@ NAV, HEADER, FOOTER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, DIALOG, BUTTON, FI
 HIDDEN, NOSCRIPT = 1 << 14, 1 << 15
 FOLDED = 1 << 16
 """Its text was not looked at."""
+SILENT = 1 << 17
+"""It is not to be read aloud."""
 
 TAG_FLAGS = {
     "nav": NAV, "header": HEADER, "footer": FOOTER, "aside": ASIDE, "main": MAIN,
@@ -175,7 +177,7 @@ class PageTables:
 _BLOCK, _PLAIN, _LINK, _BOLD = range(4)
 """What ends with an element: a block-level one, an inline one, a link, bold text."""
 _VOID = 4
-_NOTED_ATTRIBUTES = frozenset({"class", "id", "role", "style", "hidden"})
+_NOTED_ATTRIBUTES = frozenset({"class", "id", "role", "style", "hidden", "aria-hidden"})
 """Attributes that the walk reads."""
 _MENUS = NAV | FOOTER
 _CONTENT = "p, h1, main, article, pre, blockquote, table"
@@ -194,6 +196,14 @@ def _name(node: Any, noted: frozenset[str]) -> str:
     if "id" in noted:
         name = f"{name} {node.attr('id')}"
     return name[:MAX_NAME] if len(name) > MAX_NAME else name
+
+
+def _spoken_flags(node: Any, noted: frozenset[str]) -> int:
+    """What it is for a reader that speaks."""
+    flags = ROLE_FLAGS.get(node.attr("role") or "", 0) if "role" in noted else 0
+    if "aria-hidden" in noted and (node.attr("aria-hidden") or "").lower() == "true":
+        flags |= SILENT
+    return flags
 
 
 class _Walk:
@@ -334,8 +344,7 @@ class _Walk:
                     return _VOID
                 if seen != "shown":
                     flags |= HIDDEN
-            if "role" in noted:
-                flags |= ROLE_FLAGS.get(node.attr("role") or "", 0)
+            flags |= _spoken_flags(node, noted)
             name = _name(node, noted)
         if self.parts:
             self.flush()

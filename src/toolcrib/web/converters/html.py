@@ -22,6 +22,7 @@ from toolcrib.documents.html_text import (
     tree_of,
     web_url,
 )
+from toolcrib.documents.reader.choice import MENU_NAMES, MIN_LINKED_SHARE
 from toolcrib.text.cleaner import clean, one_line
 from toolcrib.web.page import CUT_MARK, Choice, Facts, Link, Page, Picture, RawPage, decode
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from toolcrib.documents.reader.extraction import ChosenPage
     from toolcrib.documents.reader.markdown.writer import PageMarkdown
     from toolcrib.documents.reader.page_metadata import PageMetadata
-    from toolcrib.documents.reader.tree import Element as Part
 
 
 _NAVIGATION = "nav, [role=navigation], [role=search], [role=contentinfo], body > footer"
@@ -47,15 +47,8 @@ MIN_CONTENT_WORDS = 60
 """Words of main content below which a page that has much more is shown whole."""
 MUCH_MORE = 4
 """So many times more."""
-MAX_COMPARED_ANCHORS = 20
-"""Links by which two texts that read alike are distinguished."""
-MIN_ROW_SHARE = 0.5
-"""Share of its words from which a row is shown whole."""
-MAX_ROW_WORDS = 80
-"""Words of a row; one with more is there for the layout."""
 MAX_HIDDEN_SHARE = 0.5
-MAX_SILENT_SHARE = 0.1
-"""Shares of the content above which a mark that says "not for readers" is not believed."""
+"""Share of the content above which it is told that most of it is marked as hidden."""
 MAX_LINKS = 2_000
 MAX_ANCHORS = 40_000
 """Links that are looked at, most of them to pages that were named before."""
@@ -73,14 +66,8 @@ MAX_NAVIGATION_BYTES = 8_192
 MAX_CANDIDATES = 500
 MAX_DEPTH = 1_000
 MAX_STRINGS = 5_000
-MIN_LINKED_SHARE = 0.6
-"""Share of its text in links from which an element with such a name is a menu."""
 _MENU_ELEMENTS = "nav, [role=navigation i], [role=menu i], [role=menubar i], [role=directory i]"
-_MENU_NAMES = """
-sidebar side-bar toc table-of-contents menu main-menu navbar nav-menu breadcrumb breadcrumbs
-pagination pager page-numbers
-"""
-_NAMED_MENUS = ", ".join(f'[class~="{name}" i], [id="{name}" i]' for name in _MENU_NAMES.split())
+_NAMED_MENUS = ", ".join(f'[class~="{name}" i], [id="{name}" i]' for name in sorted(MENU_NAMES))
 MAX_FORWARD_SECONDS = 10
 ONLY_HIDDEN_NOTE = "Only hidden or navigation text was found."
 NO_TEXT_NOTE = "The page has no text without a browser that runs its scripts."
@@ -101,10 +88,9 @@ def convert_html(raw: RawPage) -> Page:
     reading = choose_content(source, raw.url, excerpt=False)
     if reading.bulk is not None:
         return _bulk(reading, reading.bulk, raw, encoding)
-    everything = all(reading.chosen)
     hidden = _drop_hidden(reading)
     menus = menus_of(reading.document)
-    choice = choice_of(reading, menus, everything=everything)
+    choice = choice_of(reading)
     if choice.method == "whole":
         return _whole(source, raw, encoding, choice.reason)
     return replace(_main(reading, menus, raw), encoding=encoding, hidden=hidden, choice=choice)
@@ -173,11 +159,16 @@ def _bulk(reading: ChosenPage, all_of_it: PageMarkdown, raw: RawPage, encoding: 
 
 def _drop_hidden(reading: ChosenPage) -> int:
     """Remove what the page hides, and count the parts of it that have text."""
-    silent = hide_from_all(reading)
-    count = sum(1 for node in reading.page.hidden if next(iter(node.stripped_strings), ""))
-    for node in reading.page.hidden:
+    from toolcrib.documents.reader.tree import SILENT
+
+    page, chosen = reading.page, reading.chosen
+    silent = [e for e in page.elements if e.flags & SILENT and e.start < e.end]
+    tops = [e for e in silent if not page.elements[e.parent].flags & SILENT]
+    count = sum(1 for e in tops if not any(chosen[e.start : e.end]))
+    count += sum(1 for node in page.hidden if next(iter(node.stripped_strings), ""))
+    for node in page.hidden:
         node.extract()
-    return silent + count
+    return count
 
 
 def _tame(tree: Tree) -> None:
@@ -276,112 +267,26 @@ def _forward_note(forward: str) -> list[str]:
     return [f"The page forwards to {forward}"] if forward else []
 
 
-def choice_of(reading: ChosenPage, menus: Collection[Element], *, everything: bool) -> Choice:
-    """Take menus out of what was chosen; all of the page where that says much more.
+def choice_of(reading: ChosenPage) -> Choice:
+    """What is told of the choice; all of the page where that says much more."""
+    from toolcrib.documents.reader.choice import in_menus
 
-    Args:
-        reading: the page.
-        menus: elements of it.
-        everything: whether the reader chose all of it: then tags have to decide.
-    """
-    from toolcrib.documents.reader.tree import NAV, NOSCRIPT
-
-    page = reading.page
-    known = set(menus)
-    chosen = _with_links(reading)
-    in_menus = [False] * len(chosen)
-    for element in page.elements:
-        around = element.flags & (NAV | NOSCRIPT) or (
-            element.tag == "footer" and not element.parent
-        )
-        if element.node in known or (everything and around):
-            size = element.end - element.start
-            chosen[element.start : element.end] = [False] * size
-            in_menus[element.start : element.end] = [True] * size
-    words = [block.words for block in page.blocks]
-    count = _sum(words, chosen)
-    left = sum(words) - count - _sum(words, in_menus)
+    menus = in_menus(reading.page, reading.page_type, everything=reading.everything)
+    words = [block.words for block in reading.page.blocks]
+    count = sum(
+        size for size, own, menu in zip(words, reading.chosen, menus, strict=True) if own > menu
+    )
+    left = sum(words) - count - _sum(words, menus)
     if reading.data:
         count += len(reading.data.split())
         return Choice("data", True, page_type=reading.page_type, words=count, left=left)
     is_little = count < MIN_CONTENT_WORDS and left > MUCH_MORE * count + MIN_CONTENT_WORDS
     if not count or is_little:
         return Choice(reason=LITTLE_CONTENT_REASON if count else NO_CONTENT_REASON)
-    reading.choose(chosen)
     return Choice(
         "main", True, page_type=reading.page_type, words=count, left=left,
         running=reading.left_words,
     )  # fmt: skip
-
-
-def hide_from_all(reading: ChosenPage) -> int:
-    """Take out what is not for all readers, unless it is too much of the content for that.
-
-    What `noscript` holds is for browsers without scripts. What is not to be read aloud is an
-    icon or stands there twice; where it is much, it is tabs or slides.
-
-    Returns:
-        how many parts with text are not to be read aloud.
-    """
-    from toolcrib.documents.reader.tree import NOSCRIPT
-
-    elements = reading.page.elements
-    silent = [e for e in elements if (e.node.attr("aria-hidden") or "").lower() == "true"]
-    silent = [e for e in silent if any(reading.chosen[e.start : e.end])]
-    _drop(reading, [e for e in elements if e.flags & NOSCRIPT], MAX_HIDDEN_SHARE)
-    share = MAX_HIDDEN_SHARE if all(reading.chosen) else MAX_SILENT_SHARE
-    return len(silent) if _drop(reading, silent, share) else 0
-
-
-def _drop(reading: ChosenPage, elements: Collection[Part], max_share: float) -> bool:
-    """Whether elements could be left out: they are no more than that share of the content."""
-    if not elements:
-        return True
-    chosen = list(reading.chosen)
-    for element in elements:
-        chosen[element.start : element.end] = [False] * (element.end - element.start)
-    words = [block.words for block in reading.page.blocks]
-    total = _sum(words, reading.chosen)
-    if total - _sum(words, chosen) > max_share * total:
-        return False
-    reading.choose(chosen)
-    return True
-
-
-def _with_links(reading: ChosenPage) -> list[bool]:
-    """What was chosen, and what the reader took for the same again though it leads elsewhere."""
-    page, chosen = reading.page, list(reading.chosen)
-    seen: dict[str, set[tuple[str, ...]]] = {}
-    # A heading or a name that leads somewhere, over each of many posts, is not meant.
-    linked = [n for n, b in enumerate(page.blocks) if 0 < 2 * b.link_chars < len(b.text)]
-    targets = {number: _targets(page.elements[page.blocks[number].element]) for number in linked}
-    for number in linked:
-        if chosen[number]:
-            seen.setdefault(page.blocks[number].text, set()).add(targets[number])
-    for number in linked:
-        known = seen.get(page.blocks[number].text)
-        if not chosen[number] and known is not None and targets[number] not in known:
-            known.add(targets[number])
-            chosen[number] = True
-    return _with_rows(reading, chosen)
-
-
-def _with_rows(reading: ChosenPage, chosen: list[bool]) -> list[bool]:
-    """What was chosen, and the rest of each row of which that is most: a row lies without it."""
-    blocks = reading.page.blocks
-    for element in reading.page.elements:
-        inside = slice(element.start, element.end)
-        if element.tag == "tr" and any(chosen[inside]) and not all(chosen[inside]):
-            words = [block.words for block in blocks[inside]]
-            known = _sum(words, chosen[inside])
-            if sum(words) <= MAX_ROW_WORDS and known >= MIN_ROW_SHARE * sum(words):
-                chosen[inside] = [True] * len(words)
-    return chosen
-
-
-def _targets(element: Part) -> tuple[str, ...]:
-    anchors = element.node.find_all("a", limit=MAX_COMPARED_ANCHORS)
-    return tuple(anchor.attr("href") or "" for anchor in anchors)
 
 
 def is_disguised(reading: ChosenPage) -> bool:
