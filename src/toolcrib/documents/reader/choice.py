@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import compress
 
+from toolcrib.documents.reader.threads import with_post_heads
 from toolcrib.documents.reader.tree import (
     ARTICLE,
     MAIN,
@@ -36,6 +38,41 @@ _HEADING_CHANCE = 0.1
 _BETWEEN_BLOCKS = 2
 _BETWEEN_WORDS = 6
 """Blocks between a heading and its text, and words of each: a version, a link to the source."""
+
+
+_SHORT_PAGE_WORDS = 25
+"""Words up to which a page is taken whole: too few for a choice."""
+_MANY_BLOCKS, _FEW_TEXTS = 100, 8
+_COMMENTED = ("article", "service")
+"""Where comments are no content. A page taken for a service is often an article after all."""
+
+
+def choose(page: PageTables, chances: list[float], page_type: str) -> tuple[list[bool], bool]:
+    """For each block whether every reader of the page is shown it as its content.
+
+    Args:
+        page: its blocks and elements.
+        chances: that each block is main content.
+        page_type: of what type the page is thought to be.
+
+    Returns:
+        the choice, and whether it began with all there is, so that only tags tell a menu.
+    """
+    chosen = choose_blocks(page, chances, page_type)
+    words = sum(block.words for block in page.blocks)
+    if words <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
+        chosen = [True] * len(chosen)
+    if page_type in _COMMENTED:
+        chosen = without_comments(page, chosen)
+    if page_type == "forum":
+        chosen = with_post_heads(page, chosen)
+    return settled(page, chosen, page_type), all(chosen)
+
+
+def _is_monotonous(page: PageTables) -> bool:
+    """Whether a page repeats a few texts again and again, so that no part stands out."""
+    blocks = page.blocks
+    return len(blocks) > _MANY_BLOCKS and len({block.text for block in blocks}) <= _FEW_TEXTS
 
 
 def best_set(chances: list[float], words: list[int]) -> list[bool]:
@@ -203,6 +240,45 @@ def _next_chosen(page: PageTables, chosen: list[bool], number: int) -> int:
         if page.blocks[at].words > _BETWEEN_WORDS:
             break
     return 0
+
+
+# Comments of readers under an article, found by the names of the parts that hold them.
+
+_COMMENTS = re.compile(
+    r"(?:^|[\s_-])(?:comments?(?:[_-]?(?:list|area|section|block|container|thread|wrap(?:per)?))?"
+    r"|commentlist|usercomments|disqus_thread|respond)(?:$|\s)",
+    re.IGNORECASE,
+)
+_WHOLE = ("body", "main")
+_MIN_WORDS_LEFT = 60
+"""Words that must be left for the comments to be taken for a part of an article."""
+_MIN_SHARE_LEFT = 0.2
+"""Share of the chosen words that must be left; where comments are nearly all, they are the page."""
+
+
+def without_comments(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice for an article, without its comments."""
+    names = {element.name for element in page.elements}
+    named = {name for name in names if _may_be_of_comments(name) and _COMMENTS.search(name)}
+    if not named:
+        return chosen
+    marked: list[bool] = []
+    for element in page.elements:
+        above = element.parent >= 0 and marked[element.parent]
+        marked.append(above or (element.name in named and element.tag not in _WHOLE))
+    left = [
+        taken and not marked[block.element]
+        for taken, block in zip(chosen, page.blocks, strict=True)
+    ]
+    before = sum(block.words for block, taken in zip(page.blocks, chosen, strict=True) if taken)
+    after = sum(block.words for block, taken in zip(page.blocks, left, strict=True) if taken)
+    return left if after >= max(_MIN_WORDS_LEFT, _MIN_SHARE_LEFT * before) else chosen
+
+
+def _may_be_of_comments(name: str) -> bool:
+    """Whether a name holds one of the words at all: a quick test."""
+    low = name.lower()
+    return "comment" in low or "respond" in low or "disqus_thread" in low
 
 
 # What every reader of the page is shown of a choice.

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from toolcrib.documents.html_text import base_of
-from toolcrib.documents.reader.choice import choose_blocks, settled
+from toolcrib.documents.reader.choice import choose
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
     MAX_TEXT,
@@ -36,7 +36,6 @@ from toolcrib.documents.reader.signals import (
     state_text,
     title_of,
 )
-from toolcrib.documents.reader.threads import with_post_heads
 from toolcrib.documents.reader.tree import (
     FOLDED,
     MAX_ELEMENTS,
@@ -148,45 +147,6 @@ def _drop_text(node: object, top: object) -> None:
         if parent.select_one(_VISIBLE_MEDIA) is None:
             parent.extract()
         parent = above
-
-
-# Comments of readers under an article, found by the names of the parts that hold them.
-
-_COMMENTS = re.compile(
-    r"(?:^|[\s_-])(?:comments?(?:[_-]?(?:list|area|section|block|container|thread|wrap(?:per)?))?"
-    r"|commentlist|usercomments|disqus_thread|respond)(?:$|\s)",
-    re.IGNORECASE,
-)
-_WHOLE = ("body", "main")
-_MIN_WORDS_LEFT = 60
-"""Words that must be left for the comments to be taken for a part of an article."""
-_MIN_SHARE_LEFT = 0.2
-"""Share of the chosen words that must be left; where comments are nearly all, they are the page."""
-
-
-def without_comments(page: PageTables, chosen: list[bool]) -> list[bool]:
-    """The same choice for an article, without its comments."""
-    names = {element.name for element in page.elements}
-    named = {name for name in names if _may_be_of_comments(name) and _COMMENTS.search(name)}
-    if not named:
-        return chosen
-    marked: list[bool] = []
-    for element in page.elements:
-        above = element.parent >= 0 and marked[element.parent]
-        marked.append(above or (element.name in named and element.tag not in _WHOLE))
-    left = [
-        taken and not marked[block.element]
-        for taken, block in zip(chosen, page.blocks, strict=True)
-    ]
-    before = sum(block.words for block, taken in zip(page.blocks, chosen, strict=True) if taken)
-    after = sum(block.words for block, taken in zip(page.blocks, left, strict=True) if taken)
-    return left if after >= max(_MIN_WORDS_LEFT, _MIN_SHARE_LEFT * before) else chosen
-
-
-def _may_be_of_comments(name: str) -> bool:
-    """Whether a name holds one of the words at all: a quick test."""
-    low = name.lower()
-    return "comment" in low or "respond" in low or "disqus_thread" in low
 
 
 # What was not chosen, though it reads like more than a menu: a reader has to know of it.
@@ -340,15 +300,10 @@ _FEW_WORDS = 40
 """Words under which a page's data for scripts is looked at too."""
 _MANY_CHARS = 20_000
 """Characters of a text that are likely to have as many."""
-_SHORT_PAGE_WORDS = 25
-"""Words up to which a page is taken whole: too few for a choice."""
 _FEW_MARKS = 300_000
 """Characters of a page up to which it cannot hold so many tags that they need care."""
 LEFT_OUT = "{:,} words of running text beside the main content are left out (whole=True)."
 _LARGE = "The page is too large to choose from: this is all its text."
-_MANY_BLOCKS, _FEW_TEXTS = 100, 8
-_COMMENTED = ("article", "service")
-"""Where comments are no content. A page taken for a service is often an article after all."""
 _DESCRIPTIONS = ("og:description", "description", "twitter:description")
 
 
@@ -529,7 +484,8 @@ def _read_whole(
     if not large:
         part_labels(document)
     page = _no_page() if root is None or large else read_tree(root)
-    page_type, chosen, text, hidden, bulk = "", [], "", 0, None
+    chosen: list[bool] = []
+    page_type, text, hidden, bulk = "", "", 0, None
     chances: list[float] = []
     everything = False
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
@@ -542,13 +498,7 @@ def _read_whole(
         signals = page_signals(metas, linked, url)
         chances, types = Scorer.shared().read(page, title_of(document), signals)
         page_type = max(zip(types, PAGE_TYPES, strict=True))[1]
-        chosen = _chosen(page, chances, page_type)
-        if page_type in _COMMENTED:
-            chosen = without_comments(page, chosen)
-        if page_type == "forum":
-            chosen = with_post_heads(page, chosen)
-        everything = all(chosen)
-        chosen = settled(page, chosen, page_type)
+        chosen, everything = choose(page, chances, page_type)
         hidden = sum(len(node.text.split()) for node in page.hidden)
         text = plain_text(page, chosen)
     if hidden:
@@ -608,20 +558,6 @@ def _linked(document: Any) -> Any:
         return document.json_ld()
     except (ValueError, RecursionError):
         return []
-
-
-def _chosen(page: PageTables, chances: list[float], page_type: str) -> list[bool]:
-    chosen = choose_blocks(page, chances, page_type)
-    words = sum(block.words for block in page.blocks)
-    if words <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
-        return [True] * len(chosen)
-    return chosen
-
-
-def _is_monotonous(page: PageTables) -> bool:
-    """Whether a page repeats a few texts again and again, so that no part stands out."""
-    blocks = page.blocks
-    return len(blocks) > _MANY_BLOCKS and len({block.text for block in blocks}) <= _FEW_TEXTS
 
 
 def _everything(document: Any, source: str) -> str:
