@@ -169,15 +169,42 @@ async def test_json_that_is_no_broken_call_is_an_answer(box: Any, text: str) -> 
 
 @pytest.mark.parametrize(
     ("task", "first"),
-    [("Compute 2 ** 9 with Python", "run_python"), ("Delete old.txt", "delete_path")],
+    [
+        ("Compute 2 ** 9 with Python", "run_python"),
+        ("Delete old.txt", "delete_path"),
+        ("Is there a file about colours? Name it.", "list_directory"),
+    ],
 )
 async def test_the_tools_that_fit_a_task_come_first(box: Any, task: str, first: str) -> None:
     box.server.says(Turn("512"))
-    names = ["list_directory", "read_file", "delete_path", "run_python"]
+    names = ["move_path", "delete_path", "list_directory", "read_file", "run_python"]
     await box.call("delegate_task", {"task": task, "tools": names})
     offered = [spec["function"]["name"] for spec in box.server.requested[-1]["tools"]]
     assert offered[0] == first
     assert set(names) <= set(offered)
+
+
+@pytest.mark.parametrize("name", ["read_file", "Read_File", "`read_file"])
+async def test_a_call_as_hints_write_it_is_one(box: Any, name: str) -> None:
+    end = "`" if name.startswith("`") else ""
+    box.server.says(Turn(f'{name} {{"path": "notes.md"}}{end}'), Turn("plum"))
+    outcome = await delegated(box)
+    assert (outcome["answer"], outcome["tool_calls"]) == ("plum", 1)
+    # Of no tool that there is, and with what it gave, it is no call.
+    for text in ('settings {"path": "notes.md"}', f'{name} {{"path": "notes.md"}} gave: no'):
+        box.server.says(Turn(text))
+        assert (await delegated(box))["tool_calls"] == 0, text
+
+
+async def test_a_call_made_again_is_met_with_one_that_fits_the_task(box: Any) -> None:
+    call = Turn("", [("read_file", {"path": "notes.md"})])
+    box.server.says(call, call, Turn("done"))
+    await delegated(box, task="Delete the file notes.md.", tools=["read_file", "delete_path"])
+    words = box.server.words()
+    assert "send something else, for example: delete_path" in words
+    box.server.says(call, call, Turn("plum"))
+    await delegated(box)
+    assert "send something else; once more" in box.server.words()
 
 
 @pytest.mark.parametrize("text", ["notes.md", "`notes.md`.", "No more tools can be called."])

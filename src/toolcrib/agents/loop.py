@@ -662,7 +662,10 @@ class Loop:
         if errors and self.detector.is_last_chance(errors):
             text += f"\n{wording.SAME_ERROR}"
         if self.detector.is_last_chance(times):
-            text += f"\n{wording.AGAIN}"
+            paths = wording.paths_in(self.config.task)
+            other = self.executor.other_example(call.name, paths)
+            example = wording.FOR_EXAMPLE.format(call=other) if other else ""
+            text += f"\n{wording.AGAIN.format(example=example)}"
         return text, Reason.NONE
 
     async def _one(self, call: RequestedCall) -> ExecutedCall:

@@ -63,9 +63,10 @@ NOT_LOOKED_AT = (
 )
 NO_MORE = "Not run: no more tools may be called. Answer from what you have."
 AGAIN = (
-    "Reminder: you made this very call before. Use what it gave, or send something else; "
+    "Reminder: you made this very call before. Use what it gave, or send something else{example}; "
     "once more, and you must answer."
 )
+FOR_EXAMPLE = ", for example: {call}"
 SAME_ERROR = "Reminder: this error came before. Do it another way; once more, and you must answer."
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
 CROWD = (
@@ -97,7 +98,7 @@ FINISH_TOOL: dict[str, Any] = {
 
 _GIVEN = "{call} gave:\n{text}"
 _NOT_RESULTS = (NOT_RUN, NO_MORE, EQUAL)
-_REMINDERS = (AGAIN, SAME_ERROR)
+_REMINDER = re.compile(r"\nReminder: [^\n]*\Z")
 
 
 def without_calls(messages: Sequence[Message]) -> list[Message]:
@@ -122,9 +123,7 @@ def without_calls(messages: Sequence[Message]) -> list[Message]:
         elif message["role"] != "tool":
             found.append(message)
         elif at in last.values():
-            text = message["content"]
-            for reminder in _REMINDERS:
-                text = text.removesuffix(f"\n{reminder}")
+            text = _REMINDER.sub("", _REMINDER.sub("", message["content"]))
             call = _named(calls.get(message["tool_call_id"]))
             found.append({"role": "user", "content": _GIVEN.format(call=call, text=text)})
     return found

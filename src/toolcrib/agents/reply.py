@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.names import plain
 from toolcrib.net.models.completion import CLOSED, Completion
 from toolcrib.system.threads import content_id
 
@@ -19,6 +20,7 @@ CUT_OFF_PROBLEM = "cut off"
 MAX_CALL_CHARS = 20_000
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,63}")
+_NAMED_CALL = re.compile(r"`?([A-Za-z_][\w.-]{0,63}) ?(\{.*\})`?", re.DOTALL)
 _BROKEN_CALL = re.compile(
     r"(?:```\w*)?\s*[\[{][\s\[{\"]{0,20}name\"\s*:\s*\"[A-Za-z_][\w.-]{0,63}\"\s*,\s*"
     r"\"(?:arguments|parameters)\"\s*:"
@@ -101,7 +103,7 @@ def parse_reply(
         for place, c in enumerate(parsed.calls)
     ]
     problem = _problem(parsed, text)
-    if lenient and not calls and not problem and (alone := _call_alone(text)):
+    if lenient and not calls and not problem and (alone := _call_alone(text, tools)):
         name, arguments = alone
         return ParsedReply("", [RequestedCall(name, arguments, _id("", name, 0, used))])
     if lenient and not calls and not problem and _is_broken_call(text):
@@ -124,7 +126,9 @@ def _is_broken_call(text: str) -> bool:
     return False
 
 
-def _call_alone(text: str) -> tuple[str, Mapping[str, Any]] | None:
+def _call_alone(
+    text: str, tools: Sequence[Mapping[str, Any]]
+) -> tuple[str, Mapping[str, Any]] | None:
     """The call that is all of an answer, of whatever tool.
 
     The parser takes a call of an unknown tool for words. Where it is the whole answer it was meant:
@@ -132,12 +136,18 @@ def _call_alone(text: str) -> tuple[str, Mapping[str, Any]] | None:
     """
     inside = _FENCED.fullmatch(text)
     text = inside[1] if inside else text
-    if not text.startswith("{") or len(text) > MAX_CALL_CHARS:
+    if len(text) > MAX_CALL_CHARS:
         return None
+    named = _NAMED_CALL.fullmatch(text)  # as hints write a call
     try:
-        value = json.loads(text)
+        value = json.loads(named[2] if named else text)
     except (ValueError, RecursionError):
         return None
+    if not isinstance(value, dict):
+        return None
+    if named:
+        known = {plain(tool.get("function", {}).get("name", "")) for tool in tools}
+        return (named[1], value) if plain(named[1]) in known else None
     name, arguments = value.get("name"), value.get("arguments")
     if value.keys() != {"name", "arguments"} or not isinstance(arguments, dict):
         return None

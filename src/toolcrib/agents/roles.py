@@ -208,15 +208,20 @@ def listed(tools: Sequence[Tool], max_tools: int) -> list[Tool]:
     return [*usual[: max_tools - len(finding)], *finding]
 
 
-def by_fit(tools: Sequence[Tool], task: str) -> list[Tool]:
-    """The tools that fit a task first, the best of them foremost.
+def by_fit(tools: Sequence[Tool], task: str) -> tuple[list[Tool], Tool | None]:
+    """The tools in the order in which they fit a task, and the one that surely does, if any.
 
-    A small model takes one of the first that it is shown, whatever it is asked.
+    A small model takes one of the first that it is shown, whatever it is asked: those that change
+    files come last, but for the one that surely fits.
     """
     from toolcrib.retrieval.tool_index.index import Finder  # large, and seldom needed
 
-    best = Finder(tools).find(task, len(tools))
-    return [*best, *(tool for tool in tools if tool not in best)]
+    finder = Finder(tools)
+    best = finder.find(task, len(tools))
+    suited = best[0] if best and finder.fits(task) else None
+    ordered = [*best, *(tool for tool in tools if tool not in best)]
+    ordered.sort(key=lambda tool: (tool is not suited, bool(tool.rights & _W)))
+    return ordered, suited
 
 
 def child_scope(
