@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.chatflow.flow import run_stages
-from toolcrib.chatflow.groups import ChatEntry, mended
+from toolcrib.chatflow.groups import ChatEntry, without_orphans
 from toolcrib.chatflow.guard import guard
 from toolcrib.chatflow.prompt import Prompt, StageContext, text_of
 from toolcrib.chatflow.token_count import (
@@ -312,13 +312,13 @@ def test_orphans_are_mended() -> None:
         step(3, "")[0],
     ]
     entries = [ChatEntry(str(at), message) for at, message in enumerate(messages)]
-    done, count = mended(entries)
+    done, count = without_orphans(entries)
     assert count == 2
     roles = [entry.role for entry in done]
     assert roles == ["user", "assistant", "tool", "user", "assistant", "user", "assistant"]
     assert text_of(done[2].message) == "late"
     assert "nobody asked" in text_of(done[4].message)
-    again, none = mended(done)
+    again, none = without_orphans(done)
     assert (again, none) == (done, 0)
 
 

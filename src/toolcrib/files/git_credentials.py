@@ -17,7 +17,7 @@ MAX_SETTINGS_BYTES = 1_000_000
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
 ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
 _SECRET_KEY = re.compile(
-    rb"^(?:\s*\[.*\])?\s*[\w.-]*(?:pass|token|secret|extraheader|oauth|apikey)[\w.-]*\s*=",
+    rb"^(?:\s*\[.*\])?\s*[\w.-]*(?:pass|token|secret|extraheader|oauth|api-?key|access-?key)[\w.-]*\s*=",
     re.IGNORECASE | re.MULTILINE,
 )
 _SECRET_WORD = re.compile(rb"pass|token|secret|authorization|bearer|api.?key", re.IGNORECASE)

@@ -205,9 +205,89 @@ async def test_a_protected_file_that_is_replaced_is_covered_again(
     assert (root / ".mcp.json").read_text().startswith('{"mine": 1}\n')
 
 
-EVIL_INDEX = b64encode(index_naming("a", "../owned")).decode()
 EVIL = "printf '[core]\\n\\tbare = false\\n\\tfsmonitor = touch owned\\n' >"
 FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
+DEEP = 'i=0; while [ $i -lt 1200 ]; do mkdir d; cd d; i=$((i+1)); done; cd "$top"'
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["touch \"$(printf 'a\\377')\"", "mkdir \"$(printf 'b\\377')\"", DEEP],
+    ids=["file", "folder", "deep"],
+)
+async def test_no_name_ends_the_watch(bench: RunBench, root: Path, odd: str) -> None:
+    """One that is no text, or a tree too deep to go through: what is protected stays so."""
+    make(root)
+    (root / ".env").write_text("KEY=old\n")
+    running = await bench.start(
+        f"top=$PWD; {odd}; echo begins; until [ -e go ]; do sleep 0.05; done; "
+        "while cat .env 2>&1 | grep -q KEY; do sleep 0.05; done; "
+        f"{FORM.format('x')}; {EVIL} x/config; echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    await asyncio.sleep(0.5)  # for the events of what was odd
+    (root / "saved").write_text("KEY=new\n")
+    (root / "saved").rename(root / ".env")
+    (root / "go").touch()
+    await lines_of(running, "hidden")
+    async with asyncio.timeout(60):
+        while not (root / "x/HEAD.refused").exists():
+            await asyncio.sleep(0.02)
+    await running.finish()
+    assert (root / ".env").read_text() == "KEY=new\n"
+
+
+async def test_settings_that_git_rewrites_are_read_without_their_credentials(
+    bench: RunBench, root: Path
+) -> None:
+    make(root)
+    url = "https://me:LOGIN99@host.invalid/x.git"
+    git(root, "config", "remote.origin.url", url)
+    running = await bench.start(
+        "git config remote.origin.url; echo begins; until [ -e go ]; do sleep 0.05; done; "
+        'until [ "$(git config my.new)" = 1 ] && ! grep -q LOGIN99 .git/config; do sleep 0.05; '
+        "done; "
+        "git config remote.origin.url; echo seen; sleep 60"
+    )
+    await lines_of(running, "begins")
+    git(root, "config", "my.new", "1")
+    (root / "go").touch()
+    await lines_of(running, "https://host.invalid/x.git\nseen")
+    await running.finish()
+    assert "LOGIN99" in (root / ".git/config").read_text()
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True)
+
+
+SETTINGS_OF_A_TREE = (
+    f"{FORM.format('.git/worktrees/x')}; echo ../.. > .git/worktrees/x/commondir; "
+    "mkdir sub; echo gitdir: $PWD/.git/worktrees/x > sub/.git; "
+    f"{EVIL} .git/worktrees/x/config.worktree"
+)
+
+
+async def test_settings_of_a_working_tree_that_a_job_makes_are_judged(
+    bench: RunBench, root: Path
+) -> None:
+    make(root)
+    git(root, "config", "extensions.worktreeConfig", "true")
+    running = await bench.start(
+        "mkdir -p .git/t; "
+        + SETTINGS_OF_A_TREE.replace(".git/worktrees", ".git/t")
+        + "; mv .git/t .git/worktrees; sed -i s,/t/,/worktrees/, sub/.git; echo made; sleep 60"
+    )
+    await lines_of(running, "made")
+    async with asyncio.timeout(60):
+        while not (root / ".git/worktrees/x/HEAD.refused").exists():
+            await asyncio.sleep(0.02)
+    subprocess.run(["git", "status"], cwd=root / "sub", capture_output=True)
+    await running.finish()
+    assert not list(root.rglob("owned"))
+
+
+EVIL_INDEX = b64encode(index_naming("a", "../owned")).decode()
 HOOK = "mkdir x/hooks; printf '#!/bin/sh\\ntouch owned\\n' > x/hooks/pre-commit"
 PLACE = "x/.git/worktrees/x"
 TREE = (

@@ -12,7 +12,7 @@ import pytest
 from tests.execution.runs.conftest import RunBench, settle
 from toolcrib.core.errors import Conflict, PathDenied, StorageFailure, TimedOut
 from toolcrib.core.result import Next
-from toolcrib.execution.runs.verdict import cause, to_mend
+from toolcrib.execution.runs.verdict import cause, recovery_hint
 
 ROOM = 3_000_000
 LARGE = "head -c 6000000 /dev/zero > large"
@@ -94,8 +94,10 @@ async def test_a_run_that_meets_a_full_disk_says_what_comes_first(
 
 def test_what_a_person_has_to_do_first() -> None:
     shut = PathDenied("Access denied: a.", hint="Use another folder.", rule="permissions")
-    assert "the user has to permit" in to_mend(shut)
+    assert "the user has to permit" in recovery_hint(shut)
     assert "Use another folder" not in cause(shut)
-    assert "has to be mended" in to_mend(StorageFailure("a cannot be written: Input/output error."))
+    assert "has to be mended" in recovery_hint(
+        StorageFailure("a cannot be written: Input/output error.")
+    )
     assert cause(TimedOut("It took long.", hint="Ask for less.")) == "It took long. Ask for less"
-    assert to_mend(Conflict("a was changed.")) == ""
+    assert recovery_hint(Conflict("a was changed.")) == ""

@@ -12,11 +12,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
 
 import anyio
 
@@ -25,8 +25,15 @@ from toolcrib.execution.runs.snapshots import quarantine, remove_link
 from toolcrib.execution.runs.verdict import LINK
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
-from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
+from toolcrib.execution.sandbox.namespace_helper import (
+    MAX_COPY_BYTES,
+    Cover,
+    NamespaceHelper,
+    has_ended,
+)
+from toolcrib.files.git_credentials import may_be_settings, without_credentials
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
+from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import lies_in_repository, trouble
@@ -43,11 +50,17 @@ MAX_SETTINGS_BYTES = 65_536
 MAX_REFUSALS = 5
 """How often a program may make the same that git would obey, until it is ended."""
 MAX_NEW_FOLDERS = 2_000
-"""Folders in a new one, or in all at the start, that are looked into; all are at the end."""
+MAX_LOOK_SECONDS = 1.0
+MAX_DEPTH = 160
+"""Folders in new ones, or in all at the start, that are looked into, for how long, and how many
+names their paths may have; all are looked into at the end. Meanwhile nothing is covered, so that no
+tree may hold it up."""
 LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
-OBEYED = ("commondir", "config.worktree", "config")
+WORKTREE_SETTINGS = "config.worktree"
+"""Of one working tree, where `extensions.worktreeConfig` is on."""
+OBEYED = ("commondir", WORKTREE_SETTINGS, "config")
 """What git obeys in a repository, and a run may have added to one that was there."""
 
 KindBefore = Callable[[SafePath], str]
@@ -113,35 +126,48 @@ class BackgroundGuard:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _watch(self) -> None:
+        """Follow what changes; where that fails, look at all of it again and again.
+
+        A name that is no text ends what follows the events, and any program can make one.
+        """
+        while not self._stop.is_set():
+            try:
+                await self._follow()
+            except Exception:  # noqa: BLE001 - whatever it is, the looks go on
+                with anyio.move_on_after(CHECK_MILLISECONDS / 1000):
+                    await self._stop.wait()
+                await self._look_at_all()
+
+    async def _follow(self) -> None:
         from watchfiles import Change, awatch
 
         began = False
-        try:
-            async for batch in awatch(
-                *(root.real for root in self._workspace.roots),
-                watch_filter=lambda change, path: (
-                    self._concerns(path) or (change == Change.added and os.path.isdir(path))  # noqa: PTH112
-                ),
-                debounce=DEBOUNCE_MILLISECONDS,
-                step=STEP_MILLISECONDS,
-                stop_event=self._stop,
-                ignore_permission_denied=True,
-                rust_timeout=CHECK_MILLISECONDS,
-                yield_on_timeout=True,
-            ):
-                changed = {path for _, path in batch}
-                if not began:  # what came before the watch stood
-                    began = True
-                    await self._cover(tuple(self._covered))
-                    changed.update(root.real for root in self._workspace.roots)
-                await self._look_at(changed)
-        except Exception as error:  # noqa: BLE001 - the run goes on, and the user is told
-            why = " ".join(str(error).split())[:200]
-            self.notes.append(f"new protected names were not watched for: {why}")
+        async for batch in awatch(
+            *(root.real for root in self._workspace.roots),
+            watch_filter=lambda change, path: (
+                path.count("/") <= MAX_DEPTH
+                and (self._concerns(path) or (change == Change.added and os.path.isdir(path)))  # noqa: PTH112
+            ),
+            debounce=DEBOUNCE_MILLISECONDS,
+            step=STEP_MILLISECONDS,
+            stop_event=self._stop,
+            ignore_permission_denied=True,
+            rust_timeout=CHECK_MILLISECONDS,
+            yield_on_timeout=True,
+        ):
+            if not began:  # what came before the watch stood
+                began = True
+                await self._look_at_all()
+            await self._look_at({path for _, path in batch})
+
+    async def _look_at_all(self) -> None:
+        """Look into all folders, as far as there are not many, and at what was covered."""
+        await self._look_at({*(root.real for root in self._workspace.roots), *self._covered})
 
     async def _look_at(self, changed: Iterable[str]) -> None:
         """Put aside and cover what is new; a fault with some is not the end of the watch."""
         try:
+            await self._cover(changed)  # first what is known by name: it is read meanwhile
             paths = await asyncio.to_thread(self._with_contents, changed)
             refused = await asyncio.to_thread(
                 quarantine_repositories, self._workspace, paths, self._kind_before
@@ -149,8 +175,10 @@ class BackgroundGuard:
             self.notes += notes_on(refused)
             self._end_repeating(refused)
             await self._cover(paths)
-        except (ToolError, OSError) as error:
-            self.notes.append(f"not all new protected names were covered: {error}")
+        except Exception as error:  # noqa: BLE001 - one fault is not the end of the watch
+            note = f"not all new protected names were covered: {error}"
+            if note not in self.notes:
+                self.notes.append(note)
 
     def _end_repeating(self, refused: Iterable[str]) -> None:
         """End a program that makes the same again and again: git would find it nearly always."""
@@ -172,15 +200,8 @@ class BackgroundGuard:
     def _with_contents(self, paths: Iterable[str]) -> list[str]:
         """The paths, and what new folders hold already: what came before the watch is not told."""
         found = set(paths)
-        for path in tuple(found):
-            if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114
-                continue
-            for count, (folder, inner, files) in enumerate(os.walk(path)):
-                if count >= MAX_NEW_FOLDERS:
-                    break
-                found |= {
-                    f"{folder}/{n}" for n in (*inner, *files) if self._concerns(f"{folder}/{n}")
-                }
+        folders = [p for p in found if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
+        found.update(filter(self._concerns, _names_beneath(_topmost(folders))))
         return sorted(found)
 
     async def _cover(self, paths: Iterable[str]) -> None:
@@ -188,13 +209,13 @@ class BackgroundGuard:
         namespace = self._confined().namespace
         if namespace < 0 or not covers:
             return
-        left = [path for _, path in covers]
+        left = [path for _, path, _ in covers]
         with suppress(OSError):
             helper = await NamespaceHelper.open(self._processes, namespace, "mnt")
             try:
-                for kind, path in covers:
+                for kind, path, content in covers:
                     with suppress(OSError):
-                        await helper.cover(kind, path)
+                        await helper.cover(kind, path, content)
                         left.remove(path)
             finally:
                 await helper.close()
@@ -202,8 +223,8 @@ class BackgroundGuard:
             names = some_of(list(map(printable, left)))
             self.notes.append(f"could not be covered again: {names}")
 
-    def _covers(self, paths: Iterable[str]) -> Iterable[tuple[Literal["hide", "fix"], str]]:
-        """What to do, and where."""
+    def _covers(self, paths: Iterable[str]) -> Iterator[tuple[Cover, str, bytes]]:
+        """What to do, where, and what is to be read there instead of the file."""
         for path in paths:
             place = _place(self._workspace, path)
             if place is None or not (
@@ -218,7 +239,10 @@ class BackgroundGuard:
                 continue
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
-                yield ("hide" if place.gate.pattern(place, "read") else "fix"), path
+                if place.gate.pattern(place, "read"):
+                    yield "hide", path, b""
+                else:
+                    yield _fixed(path)
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
@@ -232,6 +256,44 @@ class BackgroundGuard:
             if name.endswith(".git"):
                 return not self._kind_before(place.ancestor(depth).child("HEAD"))
         return False
+
+
+def _fixed(path: str) -> tuple[Cover, str, bytes]:
+    """How a file is kept as it is: settings of git with credentials as a copy without them."""
+    data = b""
+    if may_be_settings(path.rpartition("/")[2]):
+        with suppress(OSError):
+            data = read_plain(path, MAX_COPY_BYTES, follow=False)
+    clean = without_credentials(data)
+    if clean == data:
+        return "fix", path, b""
+    # A part of it would not be what git means; nothing of it is.
+    return ("copy", path, clean) if len(data) < MAX_COPY_BYTES else ("hide", path, b"")
+
+
+def _topmost(folders: Iterable[str]) -> list[str]:
+    """Those that lie in none of the others."""
+    found: list[str] = []
+    for path in sorted(folders, key=lambda path: path.split("/")):
+        if not found or not path.startswith(f"{found[-1].rstrip('/')}/"):
+            found.append(path)
+    return found
+
+
+def _names_beneath(tops: Iterable[str]) -> Iterator[str]:
+    """The paths in folders, level by level: of MAX_NEW_FOLDERS, within MAX_LOOK_SECONDS."""
+    folders = deque(tops)
+    end = time.monotonic() + MAX_LOOK_SECONDS
+    for _ in range(MAX_NEW_FOLDERS):
+        if not folders or time.monotonic() > end:
+            return
+        with suppress(OSError), os.scandir(folders.popleft()) as entries:
+            for entry in entries:
+                yield entry.path
+                with suppress(OSError):
+                    is_near = entry.path.count("/") < MAX_DEPTH
+                    if is_near and entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
 
 
 def notes_on(refused: Mapping[str, str]) -> list[str]:
@@ -283,25 +345,32 @@ def _misleading(
     own = _is_in_repository(place, kind_before)
     if kind_before(place.child("HEAD")):
         new = next((n for n in OBEYED if n in names and not kind_before(place.child(n))), "")
-        return (place.child(new), "it makes git use other settings") if new and not own else None
+        if own and new == WORKTREE_SETTINGS:
+            new = new if _trouble(workspace, place, (new,)) else ""
+        elif own:
+            new = ""
+        return (place.child(new), "it makes git use other settings") if new else None
     if "commondir" in names and not own:
         return place.child("HEAD"), "git would use settings of another folder"
     why = _trouble(workspace, place)
     return (place.child("HEAD"), f"{why}, and it is new") if why else None
 
 
-def _trouble(workspace: Workspace, place: SafePath) -> str:
-    """What git would run of a new repository; "" for nothing."""
+def _trouble(
+    workspace: Workspace, place: SafePath, names: Iterable[str] = ("config", WORKTREE_SETTINGS)
+) -> str:
+    """What git would run of a new repository, by its settings of these names; "" for nothing."""
     try:
-        settings = _read(place.child("config"))
+        settings = [_read(place.child(name)) for name in names]
         hooks = _names(place.child("hooks"))
     except (ToolError, OSError):
         return "its settings cannot be read"
-    if len(settings) > MAX_SETTINGS_BYTES:
+    if any(len(each) > MAX_SETTINGS_BYTES for each in settings):
         return "its settings are too long"
     if any(not name.endswith(".sample") for name in hooks):
         return "it has hooks"
-    return trouble(settings, lambda path: _place(workspace, path) is not None)
+    found = (trouble(each, lambda path: _place(workspace, path) is not None) for each in settings)
+    return next(filter(None, found), "")
 
 
 def _misleading_file(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.core.config import data_folder
+from toolcrib.core.config import data_folder, user_config_file
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
@@ -53,7 +53,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import without_hooks
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.store import Area
+from toolcrib.state.store import Area, make_private
 from toolcrib.system.threads import Checkpoint, random_id
 from toolcrib.text.display import counted, printable, some_of
 
@@ -401,6 +401,7 @@ class DirectRun:
 
         check = Checkpoint(ctx.deadline)
         self._began = time.time()
+        await asyncio.to_thread(_make_own_folder, self.direct.workspace)
         await asyncio.to_thread(self._take_snapshots, check)
         unkept = [
             relative for one in self._before.values() for relative in (*one.unkept, *one.unread)
@@ -606,6 +607,17 @@ class DirectRun:
 def _file_count(unkept: int, *, cut: bool) -> str:
     more = " and what is beyond the limit of files" if cut else ""
     return f"{counted(unkept, 'file')}{more}"
+
+
+def _make_own_folder(workspace: Workspace) -> None:
+    """Make the folder of our settings where a run could: it is masked only where it is there.
+
+    What a run put into it would be obeyed, and its tools imported, at the next start.
+    """
+    folder = user_config_file().parent
+    if folder.name == "toolcrib" and workspace.holds(str(folder)) and not folder.exists():
+        with suppress(OSError):
+            make_private(folder)
 
 
 def _left_by(change: Change) -> dict[str, EntryState | None]:

@@ -21,6 +21,7 @@ from toolcrib.files.path_rules import parts_beneath
 
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
 SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
+WORKTREES = ("*/config.worktree",)
 MAX_INCLUDED = 50
 _LEADS = re.compile(rb"(?:gitdir:)?\s*(.+?)\s*\Z")
 
@@ -54,8 +55,8 @@ def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:
 def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:
     """Settings in folders that are masked as a whole, or that a `.git` file leads to."""
     name = PurePosixPath(mask.path).name
-    if mask.kind == "fixed" and name == "modules":
-        for level in SUBMODULES:
+    if mask.kind == "fixed" and name in ("modules", "worktrees"):
+        for level in SUBMODULES if name == "modules" else WORKTREES:
             yield from map(str, Path(mask.path).glob(level))
     elif mask.kind == "fixed" and name == ".git":
         folder = _led_to(mask.path, str(PurePosixPath(mask.path).parent))

@@ -34,7 +34,8 @@ READ_ONLY = 1
 FREEBIND = 15
 """The loopback may not be up yet."""
 BACKLOG = 128
-MAX_REQUEST_BYTES = 8_192
+MAX_REQUEST_BYTES = 100_000
+FILE = b"settings"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -64,8 +65,8 @@ def enter(pidfd: int, kind: str) -> None:
         os.close(each)
 
 
-def cover(kind: str, path: str) -> None:
-    """Mount over a place so that it is empty (`hide`) or cannot be changed (`fix`).
+def cover(kind: str, path: str, content: str) -> None:
+    """Mount over a place: it is empty (`hide`), unchangeable (`fix`), or has a content (`copy`).
 
     It is not a link that leads on.
     """
@@ -74,9 +75,9 @@ def cover(kind: str, path: str) -> None:
     if stat.S_ISLNK(mode):
         return
     if kind == "fix":
-        tree = call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH)
-        attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
-        call(MOUNT_SETATTR, tree, b"", EMPTY_PATH, attributes, len(attributes))
+        tree = read_only(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH))
+    elif kind == "copy" and not stat.S_ISDIR(mode):
+        tree = read_only(call(OPEN_TREE, file_with(os.fsencode(content)), FILE, CLONE))
     elif stat.S_ISDIR(mode):
         tree = empty_folder()
     else:
@@ -85,12 +86,33 @@ def cover(kind: str, path: str) -> None:
     call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
 
 
+def read_only(tree: int) -> int:
+    """The same mount, so that nothing in it can be changed."""
+    attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
+    call(MOUNT_SETATTR, tree, b"", EMPTY_PATH, attributes, len(attributes))
+    return tree
+
+
 def empty_folder() -> int:
     """A file system with nothing in it, that nobody may enter."""
+    return in_memory(b"0000", READ_ONLY)
+
+
+def file_with(content: bytes) -> int:
+    """A file system with one file, FILE."""
+    folder = in_memory(b"0755", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+    with open(os.open(FILE, flags, 0o444, dir_fd=folder), "wb") as file:  # noqa: PTH123
+        file.write(content)
+    return folder
+
+
+def in_memory(mode: bytes, attributes: int) -> int:
+    """A new file system, mounted nowhere yet."""
     made = call(FSOPEN, b"tmpfs", 0)
-    call(FSCONFIG, made, SET_STRING, b"mode", b"0000", 0)
+    call(FSCONFIG, made, SET_STRING, b"mode", mode, 0)
     call(FSCONFIG, made, CREATE, None, None, 0)
-    return call(FSMOUNT, made, 0, READ_ONLY)
+    return call(FSMOUNT, made, 0, attributes)
 
 
 def made(kind: str, port: str) -> socket.socket:
@@ -114,8 +136,9 @@ def main() -> None:
         while request := os.fsdecode(link.recv(MAX_REQUEST_BYTES)):
             kind, _, rest = request.partition(" ")
             try:
-                if kind in ("hide", "fix"):
-                    cover(kind, rest)
+                if kind in ("hide", "fix", "copy"):
+                    path, _, content = rest.partition("\0")
+                    cover(kind, path, content)
                     link.send(b"+")
                 else:
                     with made(kind, rest) as answer:

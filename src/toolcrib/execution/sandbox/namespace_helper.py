@@ -19,6 +19,9 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 ANSWER_SECONDS = 5.0
+Cover = Literal["hide", "fix", "copy"]
+MAX_COPY_BYTES = 65_536
+"""Of a file that is covered by a copy; the request for it is one message."""
 CHILD = str(Path(__file__).with_name("namespace_child.py"))
 LOOPBACK = (("4", "127.0.0.1"), ("6", "::1"))
 
@@ -107,14 +110,26 @@ class NamespaceHelper:
         """
         return await self._socket(f"listen {port}")
 
-    async def cover(self, kind: Literal["hide", "fix"], path: str) -> None:
+    async def cover(self, kind: Cover, path: str, content: bytes = b"") -> None:
         """Mount over a place: a hidden file is empty, a fixed one cannot be changed.
+
+        Args:
+            kind: how.
+            path: the place.
+            content: what is read there of a copy, MAX_COPY_BYTES at most. Where the system
+                cannot make one, as before Linux 6.15, the file is hidden.
 
         Raises:
             OSError: that did not work.
         """
         with suppress(FileNotFoundError):  # gone again
-            await self._answer(f"{kind} {path}")
+            if kind != "copy":
+                await self._answer(f"{kind} {path}")
+                return
+            try:
+                await self._answer(f"copy {path}\0{os.fsdecode(content)}")
+            except OSError:
+                await self._answer(f"hide {path}")
 
     async def _socket(self, request: str) -> socket.socket:
         return socket.socket(fileno=(await self._answer(request))[0])

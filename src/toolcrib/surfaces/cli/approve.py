@@ -87,16 +87,15 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
     scope: Literal["once", "site", "session", "rule"] = "once"
     if options.site or options.session or options.always:
         scope = "site" if options.site else "session" if options.session else "rule"
-    if person.is_there():
-        waiting = {request.id: request for request in await approvals.list_open()}
-        request = waiting.get(plain_id(options.id))
-        if request is not None:
-            _describe(request)
-            if not await person.confirm(
-                f"Allow it {_extent(scope, request.tool, options.target)}?"
-            ):
-                print("Nothing was changed; the request stays open.")
-                return 1
+    waiting = {request.id: request for request in await approvals.list_open()}
+    request = waiting.get(plain_id(options.id))
+    if request is not None:
+        _describe(request)
+        if person.is_there() and not await person.confirm(
+            f"Allow it {_extent(scope, request.tool, options.target)}?"
+        ):
+            print("Nothing was changed; the request stays open.")
+            return 1
     granted = await approvals.grant(options.id, scope, options.target or "")
     print(f"Allowed {_extent(scope, granted.tool, options.target)}: {granted.tool}.")
     if scope in ("once", "site"):

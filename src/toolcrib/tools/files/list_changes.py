@@ -11,7 +11,7 @@ from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace, WorkspacePath
-from toolcrib.text.display import some_of
+from toolcrib.text.display import printable, some_of
 
 MAX_LISTED_PATHS = 3
 
@@ -64,7 +64,7 @@ async def list_changes(
 
 def _line(step: LoggedStep, standing: list[int], undone: dict[int, int], start: str) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    paths = [path.removeprefix(f"{start}/") for path in step.paths]
+    paths = [printable(path.removeprefix(f"{start}/")) for path in step.paths]
     notes = "" if step.undoable else " [cannot be undone]"
     if step.undoes:
         notes += f" [took back id={', '.join(map(str, step.undoes))}]"

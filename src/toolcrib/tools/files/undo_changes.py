@@ -12,7 +12,7 @@ from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace, WritablePath
-from toolcrib.text.display import some_of
+from toolcrib.text.display import printable, some_of
 
 MAX_LISTED = 10
 
@@ -107,5 +107,5 @@ async def _undo_one_by_one(steps: Sequence[LoggedStep], ctx: Ctx) -> Result:
 
 
 def _line(step: LoggedStep, start: str) -> str:
-    names = [path.removeprefix(f"{start}/") for path in step.paths]
+    names = [printable(path.removeprefix(f"{start}/")) for path in step.paths]
     return f"Undone: {step.tool}: {some_of(names)}"
