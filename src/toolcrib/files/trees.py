@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -446,3 +448,28 @@ def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:
     """Some paths beneath an open folder that exist, the last changed first."""
     dated = [(when, path) for path in paths if (when := modified_at(top, path)) is not None]
     return [path for _, path in sorted(dated, key=lambda item: (-item[0], item[1]))]
+
+
+def names_beneath(
+    tops: Iterable[str], *, max_folders: int, max_seconds: float, max_depth: int
+) -> Iterator[str]:
+    """The paths in folders, level by level; what cannot be read is passed over. Blocking.
+
+    Args:
+        tops: the folders, absolute.
+        max_folders: how many are looked into, these included.
+        max_seconds: for how long.
+        max_depth: names that the path of a folder may have.
+    """
+    folders = deque(tops)
+    end = time.monotonic() + max_seconds
+    for _ in range(max_folders):
+        if not folders or time.monotonic() > end:
+            return
+        with suppress(OSError), os.scandir(folders.popleft()) as entries:
+            for entry in entries:
+                yield entry.path
+                with suppress(OSError):
+                    is_near = entry.path.count("/") < max_depth
+                    if is_near and entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)

@@ -36,10 +36,10 @@ def test_once(program: Program) -> None:
 def test_for_the_session(program: Program) -> None:
     _, request = requested(program)
     allowed = program("approve", request, "--session")
-    assert (allowed.code, allowed.out.splitlines()[1:]) == (
-        0,
-        ["That is each call with --session s."],
-    )
+    assert allowed.code == 0
+    lines = allowed.out.splitlines()
+    assert lines[1].strip() == "text=hi", "it says what is allowed"
+    assert lines[-1] == "That is each call with --session s."
     done = program("call", "send_note", "text=other", "--session", "s")
     assert done.out == "sent: other\n"
     requested(program, session="another")

@@ -12,8 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +36,7 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import lies_in_repository, trouble
+from toolcrib.files.trees import names_beneath
 from toolcrib.system.processes import Processes
 from toolcrib.text.display import printable, some_of
 
@@ -201,7 +201,13 @@ class BackgroundGuard:
         """The paths, and what new folders hold already: what came before the watch is not told."""
         found = set(paths)
         folders = [p for p in found if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
-        found.update(filter(self._concerns, _names_beneath(_topmost(folders))))
+        names = names_beneath(
+            _topmost(folders),
+            max_folders=MAX_NEW_FOLDERS,
+            max_seconds=MAX_LOOK_SECONDS,
+            max_depth=MAX_DEPTH,
+        )
+        found.update(filter(self._concerns, names))
         return sorted(found)
 
     async def _cover(self, paths: Iterable[str]) -> None:
@@ -278,22 +284,6 @@ def _topmost(folders: Iterable[str]) -> list[str]:
         if not found or not path.startswith(f"{found[-1].rstrip('/')}/"):
             found.append(path)
     return found
-
-
-def _names_beneath(tops: Iterable[str]) -> Iterator[str]:
-    """The paths in folders, level by level: of MAX_NEW_FOLDERS, within MAX_LOOK_SECONDS."""
-    folders = deque(tops)
-    end = time.monotonic() + MAX_LOOK_SECONDS
-    for _ in range(MAX_NEW_FOLDERS):
-        if not folders or time.monotonic() > end:
-            return
-        with suppress(OSError), os.scandir(folders.popleft()) as entries:
-            for entry in entries:
-                yield entry.path
-                with suppress(OSError):
-                    is_near = entry.path.count("/") < MAX_DEPTH
-                    if is_near and entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
 
 
 def notes_on(refused: Mapping[str, str]) -> list[str]:
