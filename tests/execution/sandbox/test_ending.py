@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import resource
@@ -24,6 +25,7 @@ from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox import resources
+from toolcrib.execution.sandbox.confined import TerminalReader
 from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX, PreparedRun, Scratch
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import MEGABYTE, Bind, Limits
@@ -374,3 +376,15 @@ def test_a_program_that_ends_at_once_is_heard_by_its_supervisor() -> None:
         os.close(theirs)
         os.close(ours)
     assert (done.returncode, done.stderr) == (0, b"R")
+
+
+async def test_the_end_of_a_terminal_hides_nothing_that_was_received() -> None:
+    reader = TerminalReader()
+    reader.feed_data(b"last words")
+    reader.set_exception(OSError(errno.EIO, "nobody holds it"))
+    assert await reader.read(100) == b"last words"
+    assert await reader.read(100) == b""
+    broken = TerminalReader()
+    broken.set_exception(OSError(errno.EBADF, "closed"))
+    with pytest.raises(OSError, match="closed"):
+        await broken.read(100)

@@ -26,6 +26,20 @@ Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
 SUPERVISOR_SECONDS = 5.0
 
 
+class TerminalReader(asyncio.StreamReader):
+    """The output of a terminal, whose end is EIO: nobody holds it any more.
+
+    As an exception it would hide what was received and not read yet.
+    """
+
+    def set_exception(self, exc: Exception) -> None:
+        """End the stream, or fail it."""
+        if isinstance(exc, OSError) and exc.errno == errno.EIO:
+            self.feed_eof()
+        else:
+            super().set_exception(exc)
+
+
 class Confined:
     """A handle on it; `Sandbox.spawn` makes it.
 
@@ -82,7 +96,7 @@ class Confined:
         if self._terminal < 0:
             return
         loop = asyncio.get_running_loop()
-        self._reader = asyncio.StreamReader(limit=BLOCK, loop=loop)
+        self._reader = TerminalReader(limit=BLOCK, loop=loop)
         protocol = asyncio.StreamReaderProtocol(self._reader, loop=loop)
         file = os.fdopen(os.dup(self._terminal), "rb", buffering=0)
         transport, _ = await loop.connect_read_pipe(lambda: protocol, file)
@@ -116,12 +130,8 @@ class Confined:
 
     async def _from_terminal(self) -> AsyncIterator[bytes]:
         assert self._reader is not None
-        try:
-            while data := await self._reader.read(BLOCK):
-                yield data
-        except OSError as error:
-            if error.errno != errno.EIO:  # so a terminal tells that nobody holds it any more
-                raise
+        while data := await self._reader.read(BLOCK):
+            yield data
 
     def output(self) -> AsyncGenerator[Chunk]:
         """What it writes, as it comes, until every holder of its pipes is gone."""
