@@ -19,6 +19,7 @@ from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
+from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import Mask, SandboxRoot
 from toolcrib.execution.sandbox.preparation import NICE
 from toolcrib.execution.sandbox.resources import tree
@@ -561,3 +562,15 @@ async def test_other_names_of_what_is_masked_are_masked_too(strong: Box) -> None
     # Made since by the user, with nothing else changed there.
     os.link(strong.root / ".env", strong.root / "keys/again")
     assert "a secret" not in (await strong.sh("cat keys/again; true")).out
+
+
+def test_settings_of_a_working_tree_are_read_without_their_credentials(tmp_path: Path) -> None:
+    trees = tmp_path / ".git/worktrees"
+    (trees / "x").mkdir(parents=True)
+    settings = trees / "x/config.worktree"
+    settings.write_text("[http]\n\textraHeader = Authorization: TOKEN99\n[core]\n\tbare = false\n")
+    found = masks_of_settings([Mask(str(trees), "fixed")], [str(tmp_path)])
+    (copy,) = [mask for mask in found if mask.path == str(settings)]
+    assert copy.kind == "copy"
+    assert b"bare = false" in copy.data
+    assert b"TOKEN99" not in copy.data
