@@ -207,6 +207,26 @@ async def test_a_call_made_again_is_met_with_one_that_fits_the_task(box: Any) ->
     assert "send something else; once more" in box.server.words()
 
 
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("Which is longer, a.txt or notes.md?", "notes.md"),
+        ("What is older, the house on the hill or the mill?", "the house on the hill"),
+    ],
+)
+async def test_words_of_the_task_may_be_the_answer(box: Any, task: str, text: str) -> None:
+    call = Turn("", [("read_file", {"path": "notes.md"})])
+    box.server.says(call, Turn(text))
+    outcome = await delegated(box, task=task)
+    assert (outcome["answer"], outcome["steps"]) == (text, 2)
+
+
+async def test_one_file_said_twice_is_an_answer(box: Any) -> None:
+    box.server.says(Turn("", [("read_file", {"path": "notes.md"})]), Turn("notes.md"))
+    outcome = await delegated(box, task="Is there a file notes.md? Name it.")
+    assert (outcome["status"], outcome["answer"]) == ("completed", "notes.md")
+
+
 @pytest.mark.parametrize("text", ["notes.md", "`notes.md`.", "No more tools can be called."])
 async def test_a_name_or_a_rule_said_again_is_no_answer(box: Any, text: str) -> None:
     box.server.says(Turn(text), Turn("plum"))

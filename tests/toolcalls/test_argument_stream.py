@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 KINDS = {"n": "integer", "s": "string", "b": "boolean", "a": "array", "o": "object"}
 TOOL = {"name": "f", "parameters": {"properties": {k: {"type": v} for k, v in KINDS.items()}}}

@@ -462,11 +462,11 @@ class DelegatedRun:
         system = prompts.system_prompt(
             role, self._place, steps, budget.calls, self._holds if "list_directory" in names else ""
         )
-        offered, suited = await in_thread(
+        offered, best_fit = await in_thread(
             lambda _: by_fit(listed(tools, agent.max_listed_tools), self._delegation.task),
             self._deadline,
         )
-        executor = ToolExecutor(tools, offered, invoke, suited=suited)
+        executor = ToolExecutor(tools, offered, invoke, best_fit=best_fit)
         system += prompts.plan_hint(self._ctx.config.plan.hint, executor.names)
         text = agent.tool_calls == "text"
         config = LoopConfig(

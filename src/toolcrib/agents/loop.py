@@ -505,7 +505,9 @@ class Loop:
             word = wording.NO_ANSWER.format(example=example)
         elif executor.tools and not self.budget.used_calls and wording.is_refusal(text):
             word = wording.HAVE_TOOLS.format(names=", ".join(executor.names[:12]))
-        elif executor.tools and (wording.is_announcement(text) or self._is_echo(text)):
+        elif (executor.tools and (wording.is_announcement(text) or self._is_echo(text))) or (
+            executor.tools and not self._reminders and wording.is_only_path(text, self.config.task)
+        ):
             word = wording.CALL_NOW.format(example=example)
         else:
             word = ""

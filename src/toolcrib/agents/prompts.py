@@ -98,7 +98,7 @@ FINISH_TOOL: dict[str, Any] = {
 
 _GIVEN = "{call} gave:\n{text}"
 _NOT_RESULTS = (NOT_RUN, NO_MORE, EQUAL)
-_REMINDER = re.compile(r"\nReminder: [^\n]*\Z")
+_REMINDER = re.compile(r"\nReminder: (?:you made this very call|this error came) [^\n]*\Z")
 
 
 def without_calls(messages: Sequence[Message]) -> list[Message]:
@@ -152,16 +152,23 @@ def answer_now(task: str) -> str:
 
 
 def is_echo(text: str, task: str, rules: str = "") -> bool:
-    """Whether an answer is what was asked, a file that it names, or lines of the system prompt."""
+    """Whether an answer is what was asked, or mostly lines of the system prompt."""
     words = _words(text)
-    if words and words in (_words(task), *map(_words, paths_in(task))):
+    if words and words in (_words(task), _words(answer_now(task))):
         return True
-    if len(words) >= MIN_ECHO_WORDS and f" {' '.join(words)} " in _spaced(answer_now(task)):
+    # What frames the task there; words of the task itself may be the answer.
+    if len(words) >= MIN_ECHO_WORDS and f" {' '.join(words)} " in _spaced(answer_now("")):
         return True
     lines = [line for line in map(_words, text.splitlines()) if len(line) >= MIN_ECHO_WORDS]
     known = _spaced(rules)
     repeated = sum(len(line) for line in lines if f" {' '.join(line)} " in known)
     return repeated > ECHO_SHARE * len(words)
+
+
+def is_only_path(text: str, task: str) -> bool:
+    """Whether an answer is nothing but the one file that the task names, and so says nothing."""
+    paths = paths_in(task)
+    return len(paths) == 1 and _words(text) == _words(paths[0])
 
 
 def _spaced(text: str) -> str:

@@ -218,10 +218,10 @@ def by_fit(tools: Sequence[Tool], task: str) -> tuple[list[Tool], Tool | None]:
 
     finder = Finder(tools)
     best = finder.find(task, len(tools))
-    suited = best[0] if best and finder.fits(task) else None
+    best_fit = best[0] if best and finder.fits(task) else None
     ordered = [*best, *(tool for tool in tools if tool not in best)]
-    ordered.sort(key=lambda tool: (tool is not suited, bool(tool.rights & _W)))
-    return ordered, suited
+    ordered.sort(key=lambda tool: (tool is not best_fit, bool(tool.rights & _W)))
+    return ordered, best_fit
 
 
 def child_scope(

@@ -47,7 +47,7 @@ class ToolExecutor:
         listed: those that the model is shown.
         invoke: sends a call through the pipeline.
         finish_tool: whether the model can end its task by a call.
-        suited: the one that surely fits the task, if there is one.
+        best_fit: the one that surely fits the task, if there is one.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class ToolExecutor:
         invoke: Invoke,
         *,
         finish_tool: bool = True,
-        suited: Tool | None = None,
+        best_fit: Tool | None = None,
     ) -> None:
         self.tools = list(tools)
         self._registry = Registry(tools)
         self._listed = list(listed)
         self._invoke = invoke
         self._finish = finish_tool and bool(listed)
-        self._suited = suited
+        self._best_fit = best_fit
         self.specs: list[dict[str, Any]] = [declared(tool) for tool in listed]
         if self._finish:
             self.specs.append(FINISH_TOOL)
@@ -98,9 +98,9 @@ class ToolExecutor:
             name: the tool that was called.
             paths: the files that the task names.
         """
-        if self._suited is None or self._suited is self._find(name):
+        if self._best_fit is None or self._best_fit is self._find(name):
             return ""
-        return example_of(self._suited, {"path": paths[0]} if paths else None)
+        return example_of(self._best_fit, {"path": paths[0]} if paths else None)
 
     def example_for(self, name: str, given: Mapping[str, Any] | None = None) -> str:
         """A call of a tool as it would take it."""

@@ -340,7 +340,7 @@ def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
         openat.close(opened)
 
 
-def unmake_one(folder: int, name: str) -> bool:
+def remove_empty_folder(folder: int, name: str) -> bool:
     """Remove a folder if it is empty; whether it was."""
     try:
         openat.rmdir(name, dir_fd=folder)

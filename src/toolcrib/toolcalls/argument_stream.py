@@ -13,7 +13,7 @@ import json
 import re
 from typing import Any
 
-from toolcrib.toolcalls.offers import ToolSchemas, json_kind
+from toolcrib.toolcalls.tool_schemas import ToolSchemas, json_kind
 from toolcrib.toolcalls.values import WORDS, NotJson, decode, typed_value
 
 SPACE = re.compile(r"[ \t\r\n]+")
@@ -36,12 +36,12 @@ class ArgumentStream:
     text that came, where nothing was wrong with it.
 
     Args:
-        offers: the tools that were offered.
+        schemas: the tools that were offered.
         name: the tool that is called, as offered; some servers send it late.
     """
 
-    def __init__(self, offers: ToolSchemas, name: str) -> None:
-        self._offers = offers
+    def __init__(self, schemas: ToolSchemas, name: str) -> None:
+        self._schemas = schemas
         self.name = name
         self._text = ""
         self._out: list[str] = []
@@ -134,7 +134,7 @@ class ArgumentStream:
             return self._give_up()
         if not isinstance(inner, str) or inner.lstrip()[:1] not in ("{", ""):
             return self._give_up()
-        stream = ArgumentStream(self._offers, self.name)
+        stream = ArgumentStream(self._schemas, self.name)
         mended = stream.feed(inner) + stream.close()
         if not stream.is_whole and inner.strip():
             return self._give_up()
@@ -238,7 +238,7 @@ class ArgumentStream:
             return self._close()
         self._kinds = frozenset()
         if len(self._stack) == 1:
-            self._kinds = self._offers.kinds(self.name, "".join(self._key))
+            self._kinds = self._schemas.kinds(self.name, "".join(self._key))
         kind = KIND_OF_FIRST.get(first)
         if kind and self._kinds and kind not in self._kinds:
             self._step = self._whole_value
@@ -369,9 +369,9 @@ class ArgumentStream:
         return True
 
 
-def mended_arguments(text: str, offers: ToolSchemas, name: str) -> str:
+def mended_arguments(text: str, schemas: ToolSchemas, name: str) -> str:
     """Arguments that are all there, mended; the same text where nothing is wrong."""
-    stream = ArgumentStream(offers, name)
+    stream = ArgumentStream(schemas, name)
     return stream.feed(text) + stream.close()
 
 

@@ -33,7 +33,7 @@ from toolcrib.toolcalls.marks import (
     TURN_ENDS,
     WRAPPERS,
 )
-from toolcrib.toolcalls.offers import NAME
+from toolcrib.toolcalls.tool_schemas import NAME
 from toolcrib.toolcalls.values import (
     ARGUMENTS,
     IDS,
@@ -162,8 +162,8 @@ def _own_id(name: str) -> str:
 
 
 def _bare_name(reading: Reading, at: int, name: str, given: str, *, headed: bool) -> Answer:
-    offers = reading.offers
-    if headed or not offers or offers.resolve(name) is not None:
+    schemas = reading.schemas
+    if headed or not schemas or schemas.resolve(name) is not None:
         return Item(at, [RawCall(name, {}, given)])
     return None
 
@@ -174,7 +174,7 @@ def _with_json(reading: Reading, at: int, closers: MarkSet, name: str, given: st
         return found
     calls = found.calls
     if name.isdigit() and calls[0] is not None:  # Kimi's counter alone
-        meant = reading.offers.taking(calls[0].arguments)
+        meant = reading.schemas.taking(calls[0].arguments)
         calls = [RawCall(meant, calls[0].arguments, given) if meant else None]
     return Item((yield from after_fence(reading, found.end)), calls)
 
@@ -294,7 +294,7 @@ def bare_calls(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
             must be all that follows.
     """
     first = reading.text.text[at : at + 1]
-    if not reading.offers or not first:
+    if not reading.schemas or not first:
         return None
     if first == "{":
         return (yield from _objects(reading, at, is_first=is_first))
@@ -323,7 +323,7 @@ def begins_call(reading: Reading, at: int) -> Wait[bool]:
                 return key[1] == "function"
             value = TEXT.match(text.text, key.end())
             if value is not None:
-                return reading.offers.resolve(value[1]) is not None
+                return reading.schemas.resolve(value[1]) is not None
         if text.ended or end_of(OPEN_KEY.match(text.text, at), at) < len(text.text):
             return False
         key = value = None
@@ -354,8 +354,8 @@ def _plain(reading: Reading, at: int) -> Wait[Answer]:
     end = -1 if reading.is_exhausted else (yield from text.balanced(at))
     if end < 0:
         whole = yield from repaired_json(reading, at)
-        if whole is not None and is_plain_call(whole[1], reading.offers):
-            return Item(whole[0], calls_of(whole[1], reading.offers))
+        if whole is not None and is_plain_call(whole[1], reading.schemas):
+            return Item(whole[0], calls_of(whole[1], reading.schemas))
         named = KEY.match(text.text, at)
         is_named = named is not None and named[1] in NAMES
         return (
@@ -364,9 +364,9 @@ def _plain(reading: Reading, at: int) -> Wait[Answer]:
             else None
         )
     value = _decoded(text.text[at:end])
-    if not is_plain_call(value, reading.offers):
+    if not is_plain_call(value, reading.schemas):
         return None
-    return Item(end, calls_of(value, reading.offers))
+    return Item(end, calls_of(value, reading.schemas))
 
 
 def _name_at(reading: Reading, at: int) -> str:
@@ -405,7 +405,7 @@ def _bracket(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
     if not (first.isalpha() or first == "_"):
         return None
     name = yield from text.run(LETTERS, inner, MAX_NAME_CHARS)
-    if reading.offers.resolve(name.removesuffix(".call")) is None:
+    if reading.schemas.resolve(name.removesuffix(".call")) is None:
         return None
     after = yield from text.peek(inner + len(name), 1)
     if after == "]" and inner == at + 1:
@@ -417,7 +417,7 @@ def _bracket(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
         *whole, last = answer.calls
         if last is not None or text.text[answer.end - 1] == "]":
             whole.append(last)  # else the list was cut off in its last call
-        is_known = all(raw and reading.offers.resolve(raw.name) for raw in whole)
+        is_known = all(raw and reading.schemas.resolve(raw.name) for raw in whole)
         is_all = yield from _is_all(reading, answer.end, is_first=False)
         return answer if is_all and is_known else None
     return answer
@@ -431,7 +431,7 @@ def _named(reading: Reading, at: int) -> Wait[Answer]:
     if not name or text.text[here : here + 1] not in ("{", "[", ""):
         return None  # prose, most often
     after = yield from text.mark_at(at + len(name), joined("[ARGS]"))
-    if reading.offers.resolve(name) is None:
+    if reading.schemas.resolve(name) is None:
         return None
     if name.startswith("call:") and (yield from text.peek(at + len(name), 1)) == "{":
         return (yield from gemma_item(reading, at + len(name), name.removeprefix("call:")))
@@ -468,7 +468,7 @@ def _react(reading: Reading, at: int) -> Wait[Answer]:
             break
         found = None
         yield
-    if found is None or reading.offers.resolve(found[1]) is None:
+    if found is None or reading.schemas.resolve(found[1]) is None:
         return None
     name, end, found = found[1], found.end(), None
     here = yield from text.skip_blank(end)

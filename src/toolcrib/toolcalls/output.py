@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolcrib.toolcalls.decoders.decoder import BrokenCall, Reading
 from toolcrib.toolcalls.growing_text import GrowingText
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 from toolcrib.toolcalls.values import RawCall
 
 Code = Literal["truncated", "malformed", "in_reasoning"]
@@ -178,8 +178,8 @@ class TextFlow:
 class ParserOutput:
     """Collects content, reasoning, calls and diagnostics, and their events."""
 
-    def __init__(self, offers: ToolSchemas) -> None:
-        self.offers = offers
+    def __init__(self, schemas: ToolSchemas) -> None:
+        self.schemas = schemas
         self.events: list[Event] = []
         self.calls: list[ToolCall] = []
         self._raws: list[RawCall] = []
@@ -232,7 +232,7 @@ class ParserOutput:
 
     def add(self, raw: RawCall) -> None:
         """A call."""
-        name = self.offers.canonical_name(raw.name)
+        name = self.schemas.canonical_name(raw.name)
         given = "" if raw.id in self._ids else raw.id
         made = given or stable_id(len(self.calls), name, raw.arguments)
         self._ids.add(made)
@@ -247,7 +247,7 @@ class ParserOutput:
 
     def note(self, code: Code, text: str, name: str = "") -> None:
         """Something that is no call after all."""
-        canonical = self.offers.canonical_name(name) if name else ""
+        canonical = self.schemas.canonical_name(name) if name else ""
         message = MESSAGES[code].format(name=f" of {canonical}" if canonical else "")
         self.notes.append(Diagnostic(code, message, text[:MAX_EXCERPT_CHARS], canonical))
 
@@ -305,14 +305,14 @@ class ParserState:
     """How far a text was read, and what came of it.
 
     Args:
-        offers: the tools.
+        schemas: the tools.
         whole: reads a part of the text by itself; None within such a part.
     """
 
-    def __init__(self, offers: ToolSchemas, whole: Whole | None = None) -> None:
+    def __init__(self, schemas: ToolSchemas, whole: Whole | None = None) -> None:
         self.text = GrowingText()
-        self.reading = Reading(self.text, offers)
-        self.out = ParserOutput(offers)
+        self.reading = Reading(self.text, schemas)
+        self.out = ParserOutput(schemas)
         self.pos = 0
         self.marks = 0
         """How many were dealt with."""
@@ -326,7 +326,7 @@ class ParserState:
         """What a part of the text comes to by itself; None for parts of parts."""
         if self._whole is None or len(part) > MAX_INNER_CHARS:
             return None
-        return self._whole(part, self.reading.offers)
+        return self._whole(part, self.reading.schemas)
 
     def emit_to(self, at: int) -> None:
         """The text up to a place is content."""

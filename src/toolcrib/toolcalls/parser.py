@@ -30,9 +30,9 @@ from toolcrib.toolcalls.marks import (
     Kind,
     partial_mark_start,
 )
-from toolcrib.toolcalls.offers import OBJECT, ToolSchemas
 from toolcrib.toolcalls.output import Event, ParsedText, ParserOutput, ParserState, TextFlow
 from toolcrib.toolcalls.reasoning_text import OPENINGS, read_message, read_reasoning
+from toolcrib.toolcalls.tool_schemas import OBJECT, ToolSchemas
 from toolcrib.toolcalls.values import calls_of
 
 # Fenced code: content as it is, except for a fence that holds calls and nothing else.
@@ -95,7 +95,7 @@ def read_fence(machine: ParserState, at: int, start: int) -> Wait[None]:
     info = yield from text.run(LINE, at + len(run), MAX_INFO_CHARS)
     body = at + len(run) + len(info)
     word = info.strip().lower()
-    if machine.reading.offers and word in CALL_INFO_WORDS and announces_call(machine.out.content):
+    if machine.reading.schemas and word in CALL_INFO_WORDS and announces_call(machine.out.content):
         begins = yield from _begins(machine, body, word)
         if begins:
             read = yield from _calls(machine, start, run, body, word)
@@ -234,10 +234,10 @@ def parse_steps(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
 
 
 def parse_whole(
-    text: str, offers: ToolSchemas, *, inner: bool = True, reasoning: bool = False
+    text: str, schemas: ToolSchemas, *, inner: bool = True, reasoning: bool = False
 ) -> ParserOutput:
     """Read a text that is all there."""
-    machine = ParserState(offers, None if inner else parse_whole)
+    machine = ParserState(schemas, None if inner else parse_whole)
     machine.text.text = text
     machine.text.ended = True
     for _ in parse_steps(machine, reasoning=reasoning):
@@ -259,7 +259,7 @@ def _at_start(machine: ParserState) -> Wait[bool]:
         return False
     if is_first or machine.is_stripped:
         mark = yield from text.mark_at(at, FIRST_WORDS)
-        if mark == ALL and machine.reading.offers:
+        if mark == ALL and machine.reading.schemas:
             machine.pos = at + len(mark)
             return False
         if mark and mark != ALL and (yield from _is_header(machine, at)):
@@ -375,7 +375,7 @@ def _at_line(machine: ParserState, line: str, start: int, end: int) -> Wait[bool
     if sign in ("```", "~~~"):
         yield from read_fence(machine, at, at)
         return True
-    if machine.reading.offers and not machine.is_final:
+    if machine.reading.schemas and not machine.is_final:
         if (yield from _at_action(machine, at)):
             return True
         is_announced = sign == "Action:" or announces_call(machine.out.content)
@@ -425,13 +425,13 @@ def _take_or_leave(machine: ParserState, block: CallBlock, start: int) -> Wait[b
 
 def _is_quoted(machine: ParserState, block: CallBlock) -> Wait[bool]:
     """Whether whole calls stand in quotation marks, or in a sentence and are of no offered tool."""
-    offers, out, text = machine.reading.offers, machine.out, machine.text
-    if not offers or not block.calls or block.cut is not None or None in block.calls:
+    schemas, out, text = machine.reading.schemas, machine.out, machine.text
+    if not schemas or not block.calls or block.cut is not None or None in block.calls:
         return False
     quote = QUOTES.get(out.line[-1:])
     if quote and (yield from text.peek(block.end, 1)) == quote:
         return True
-    if all(raw and offers.resolve(raw.name) for raw in block.calls):
+    if all(raw and schemas.resolve(raw.name) for raw in block.calls):
         return False
     rest = yield from text.run(LINE, block.end, MAX_AFTER_CHARS)
     if GOES_ON.match(rest) or (rest.lstrip()[:1] in OPENING and ENDS_IN_PROSE.search(rest)):
@@ -513,7 +513,7 @@ def parse_tool_calls(
         raise TypeError(
             f"text must be a str, not {type(text).__name__}; parse_message takes a whole message"
         )
-    return parse_whole(text, _offers(tools), inner=False, reasoning=reasoning).result()
+    return parse_whole(text, _schemas(tools), inner=False, reasoning=reasoning).result()
 
 
 class ToolCallStream:
@@ -536,7 +536,7 @@ class ToolCallStream:
     """
 
     def __init__(self, tools: Iterable[Any] | None = None, *, reasoning: bool = False) -> None:
-        self._machine = ParserState(_offers(tools), parse_whole)
+        self._machine = ParserState(_schemas(tools), parse_whole)
         self._steps = parse_steps(self._machine, reasoning=reasoning)
         self._result: ParsedText | None = None
 
@@ -591,12 +591,12 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
             f"message must be a mapping, not {type(message).__name__}; "
             "parse_tool_calls takes a text"
         )
-    offers = _offers(tools)
-    out = parse_whole(_text(message.get("content")), offers, inner=False)
+    schemas = _schemas(tools)
+    out = parse_whole(_text(message.get("content")), schemas, inner=False)
     given = [message[key] for key in ("tool_calls", "calls", "function_call") if message.get(key)]
     thought = next((_text(message[key]) for key in REASONING_KEYS if _text(message.get(key))), "")
-    structured = ParserOutput(offers)
-    for raw in calls_of(given, offers) if given else ():
+    structured = ParserOutput(schemas)
+    for raw in calls_of(given, schemas) if given else ():
         if raw is None:
             structured.note("malformed", str(given))
         else:
@@ -605,14 +605,14 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
         out.forget()
     out.adopt(structured)
     if thought and not out.calls and not out.content.has_begun:
-        out.adopt(inner := parse_whole(thought, offers, inner=False, reasoning=True))
+        out.adopt(inner := parse_whole(thought, schemas, inner=False, reasoning=True))
         thought = inner.reasoning.text
     found = out.result()
     reasoning = "\n".join(part for part in (thought, found.reasoning) if part)
     return replace(found, reasoning=reasoning)
 
 
-def _offers(tools: Iterable[Any] | None) -> ToolSchemas:
+def _schemas(tools: Iterable[Any] | None) -> ToolSchemas:
     """The tools, of which one by itself is a likely slip: its parts would be taken for tools."""
     if tools is not None and (
         isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable)

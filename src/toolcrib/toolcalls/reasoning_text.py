@@ -8,8 +8,8 @@ from toolcrib.toolcalls.decoders.decoder import OPENERS, BrokenCall, Item, argum
 from toolcrib.toolcalls.decoders.tags import OPENS
 from toolcrib.toolcalls.growing_text import NONE, MarkSet, Wait, joined
 from toolcrib.toolcalls.marks import HARMONY_ENDS, MARKS, WRAPPERS
-from toolcrib.toolcalls.offers import NAME
 from toolcrib.toolcalls.output import ParserState
+from toolcrib.toolcalls.tool_schemas import NAME
 from toolcrib.toolcalls.values import RawCall
 
 BEGINS = frozenset(
@@ -112,7 +112,7 @@ def read_message(machine: ParserState, at: int, mark: str) -> Wait[None]:
     channel, to = CHANNEL.search(header), RECIPIENT.search(header)
     if to and to[1] not in PEOPLE and found.mark in ("<|message|>", "{", "<|call|>"):
         name = to[1]
-        if machine.reading.offers.resolve(name) is None:
+        if machine.reading.schemas.resolve(name) is None:
             name = name.removesuffix("json")  # the mark before it was taken out
         yield from _read_call(machine, name, empty=found.mark == "<|call|>")
     elif channel and channel[1] == "final":

@@ -19,7 +19,7 @@ from typing import Any
 
 from toolcrib.core.result import well_formed
 from toolcrib.toolcalls.growing_text import QUOTED
-from toolcrib.toolcalls.offers import NAME, OBJECT, ToolSchemas, unescaped_name
+from toolcrib.toolcalls.tool_schemas import NAME, OBJECT, ToolSchemas, unescaped_name
 
 MAX_DEPTH = 100
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -340,28 +340,28 @@ class RawCall:
     id: str = ""
 
 
-def calls_of(value: Any, offers: ToolSchemas) -> list[RawCall | None]:
+def calls_of(value: Any, schemas: ToolSchemas) -> list[RawCall | None]:
     """The calls of a value in the place of a call; None for each that is broken."""
     found: list[RawCall | None] = []
-    _collect(value, offers, 4, found)
+    _collect(value, schemas, 4, found)
     return found
 
 
-def _collect(value: Any, offers: ToolSchemas, depth: int, found: list[RawCall | None]) -> None:
+def _collect(value: Any, schemas: ToolSchemas, depth: int, found: list[RawCall | None]) -> None:
     if isinstance(value, list) and depth:
         for item in value:
-            _collect(item, offers, depth - 1, found)
+            _collect(item, schemas, depth - 1, found)
     elif not isinstance(value, OBJECT):
         found.append(None)
     else:
         for key in LISTS:
             if isinstance(value.get(key), list):
-                _collect(value[key], offers, depth - 1, found)
+                _collect(value[key], schemas, depth - 1, found)
                 return
-        found.append(_call(value, offers, depth))
+        found.append(_call(value, schemas, depth))
 
 
-def _call(value: Mapping[str, Any], offers: ToolSchemas, depth: int) -> RawCall | None:
+def _call(value: Mapping[str, Any], schemas: ToolSchemas, depth: int) -> RawCall | None:
     given = ""
     for key in IDS:
         if isinstance(value.get(key), str | int):
@@ -370,7 +370,7 @@ def _call(value: Mapping[str, Any], offers: ToolSchemas, depth: int) -> RawCall 
     for key in ("function", "function_call"):
         inner = value.get(key)
         if inner is not None and isinstance(inner, OBJECT) and depth:
-            found = _call(inner, offers, depth - 1)
+            found = _call(inner, schemas, depth - 1)
             return RawCall(found.name, found.arguments, found.id or given) if found else None
     for key in NAMES:
         name = value.get(key)
@@ -378,7 +378,7 @@ def _call(value: Mapping[str, Any], offers: ToolSchemas, depth: int) -> RawCall 
         if NAME.fullmatch(name):
             arguments = _arguments(value, key)
             return None if arguments is None else RawCall(name, arguments, given)
-    return _keyed(value, offers)
+    return _keyed(value, schemas)
 
 
 def _arguments(value: Mapping[str, Any], name_key: str) -> dict[str, Any] | None:
@@ -405,37 +405,37 @@ def as_arguments(given: Any) -> dict[str, Any] | None:
     return dict(given) if isinstance(given, OBJECT) else None
 
 
-def _keyed(value: Mapping[str, Any], offers: ToolSchemas) -> RawCall | None:
+def _keyed(value: Mapping[str, Any], schemas: ToolSchemas) -> RawCall | None:
     """`{"NAME": {arguments}}`, as Apertus writes."""
     if len(value) != 1:
         return None
     ((name, given),) = value.items()
-    if not NAME.fullmatch(name) or (offers and offers.resolve(name) is None):
+    if not NAME.fullmatch(name) or (schemas and schemas.resolve(name) is None):
         return None
     arguments = as_arguments(given)
     return None if arguments is None else RawCall(name, arguments)
 
 
-def is_plain_call(value: Any, offers: ToolSchemas) -> bool:
+def is_plain_call(value: Any, schemas: ToolSchemas) -> bool:
     """Whether a value without any mark around it can only be meant as a call.
 
     An offered tool under a name of its own, its arguments, and nothing else that it would
     not have.
     """
     if isinstance(value, list):
-        return 0 < len(value) <= 64 and all(is_plain_call(item, offers) for item in value)
+        return 0 < len(value) <= 64 and all(is_plain_call(item, schemas) for item in value)
     if not isinstance(value, OBJECT):
         return False
     if set(value) <= {*LISTS, "content"} and any(key in value for key in LISTS):
         listed = next(value[key] for key in LISTS if key in value)
-        return isinstance(listed, list) and is_plain_call(listed, offers)
+        return isinstance(listed, list) and is_plain_call(listed, schemas)
     for key in ("function", "function_call"):
         if isinstance(value.get(key), OBJECT):
-            return set(value) <= EXTRA_KEYS | {key} and is_plain_call(value[key], offers)
+            return set(value) <= EXTRA_KEYS | {key} and is_plain_call(value[key], schemas)
     named = [key for key in NAMES if isinstance(value.get(key), str)]
     given = [key for key in ARGUMENTS if key in value]
     if len(given) != 1 or not named or not set(value) <= EXTRA_KEYS | {named[0], given[0]}:
         return False
-    name = offers.resolve(value[named[0]])
+    name = schemas.resolve(value[named[0]])
     arguments = as_arguments(value[given[0]])
     return name is not None and arguments is not None

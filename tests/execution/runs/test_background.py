@@ -233,8 +233,10 @@ async def test_no_name_ends_the_watch(bench: RunBench, root: Path, odd: str) -> 
     async with asyncio.timeout(60):
         while not (root / "x/HEAD.refused").exists():
             await asyncio.sleep(0.02)
-    await running.finish()
+    notes = (await running.finish()).notes
+    is_deep = (root / "d").exists()
     subprocess.run(["rm", "-rf", str(root / "d")], check=True)  # too deep for what comes after
+    assert any("not looked into" in note for note in notes) is is_deep, notes
     assert (root / ".env").read_text() == "KEY=new\n"
 
 

@@ -140,10 +140,10 @@ async def test_nothing_there(box: Toolbox, ws: Path) -> None:
     (ws / "src").mkdir()
     found = await listed(box, glob="*.py")
     assert found.text == "(. holds nothing like *.py; it holds src/, a.txt)"
-    for glob in ("*.py", ".*py", r".*\.py"):  # as names, and as expressions
+    for glob, query in (("*.py", "*.py"), (r".*\.py", "*.py"), (".*py", "*py"), (".*rc", "*rc")):
         beneath = (await listed(box, glob=glob)).next
         assert beneath is not None
-        assert (beneath.tool, beneath.arguments["query"]) == ("find_files", "*.py")
+        assert (beneath.tool, beneath.arguments["query"]) == ("find_files", query)
     assert (await listed(box, path="src", glob="*.py")).next is None
     deeper = await listed(box, glob="src/**/*.py")
     assert deeper.next is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import compress
 
 from toolcrib.documents.reader.threads import with_post_heads
@@ -47,7 +48,22 @@ _COMMENTED = ("article", "service")
 """Where comments are no content. A page taken for a service is often an article after all."""
 
 
-def choose(page: PageTables, chances: list[float], page_type: str) -> tuple[list[bool], bool]:
+@dataclass(frozen=True, slots=True)
+class PageChoice:
+    """What of a page is its content.
+
+    Attributes:
+        chosen: for each block whether it is.
+        everything: whether it began with all there is, so that only tags tell a menu.
+        silent: how many parts were left out since they are not to be read aloud.
+    """
+
+    chosen: list[bool]
+    everything: bool = False
+    silent: int = 0
+
+
+def choose(page: PageTables, chances: list[float], page_type: str) -> PageChoice:
     """For each block whether every reader of the page is shown it as its content.
 
     Args:
@@ -55,8 +71,6 @@ def choose(page: PageTables, chances: list[float], page_type: str) -> tuple[list
         chances: that each block is main content.
         page_type: of what type the page is thought to be.
 
-    Returns:
-        the choice, and whether it began with all there is, so that only tags tell a menu.
     """
     chosen = choose_blocks(page, chances, page_type)
     words = sum(block.words for block in page.blocks)
@@ -66,7 +80,14 @@ def choose(page: PageTables, chances: list[float], page_type: str) -> tuple[list
         chosen = without_comments(page, chosen)
     if page_type == "forum":
         chosen = with_post_heads(page, chosen)
-    return settled(page, chosen, page_type), all(chosen)
+    visible = visible_choice(page, chosen, page_type)
+    silent = 0
+    for element in page.elements:
+        inside = slice(element.start, element.end)
+        is_top = element.parent < 0 or not page.elements[element.parent].flags & SILENT
+        if element.flags & SILENT and is_top and any(chosen[inside]) and not any(visible[inside]):
+            silent += 1
+    return PageChoice(visible, all(chosen), silent)
 
 
 def _is_monotonous(page: PageTables) -> bool:
@@ -302,7 +323,7 @@ _MAX_ROW_WORDS = 80
 """Words of a row; one with more is there for the layout."""
 
 
-def settled(page: PageTables, chosen: list[bool], page_type: str = "") -> list[bool]:
+def visible_choice(page: PageTables, chosen: list[bool], page_type: str = "") -> list[bool]:
     """The same choice with rows whole, without menus and what is not meant for all readers.
 
     Where only menus were chosen, it is all the rest.

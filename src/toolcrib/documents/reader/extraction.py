@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from toolcrib.documents.html_text import base_of
-from toolcrib.documents.reader.choice import choose
+from toolcrib.documents.reader.choice import PageChoice, choose
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
     MAX_TEXT,
@@ -385,7 +385,7 @@ class ChosenPage:
         warnings: see `Extraction`.
         bulk: all of a page that was too large to choose from.
         chances: for each block, how likely it is main content.
-        everything: whether all of it was chosen, so that only tags tell a menu.
+        everything, silent: see `PageChoice`.
         narrowed: whether the tree holds the content alone.
     """
 
@@ -402,6 +402,7 @@ class ChosenPage:
     bulk: PageMarkdown | None = None
     chances: list[float] = field(default_factory=list)
     everything: bool = False
+    silent: int = 0
     narrowed: bool = False
 
     @property
@@ -484,10 +485,9 @@ def _read_whole(
     if not large:
         part_labels(document)
     page = _no_page() if root is None or large else read_tree(root)
-    chosen: list[bool] = []
+    choice = PageChoice([])
     page_type, text, hidden, bulk = "", "", 0, None
     chances: list[float] = []
-    everything = False
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
         hides = may_hide(source)
         source = "" if len(source) > MAX_REREAD_CHARS else source  # its memory is needed
@@ -498,9 +498,9 @@ def _read_whole(
         signals = page_signals(metas, linked, url)
         chances, types = Scorer.shared().read(page, title_of(document), signals)
         page_type = max(zip(types, PAGE_TYPES, strict=True))[1]
-        chosen, everything = choose(page, chances, page_type)
+        choice = choose(page, chances, page_type)
         hidden = sum(len(node.text.split()) for node in page.hidden)
-        text = plain_text(page, chosen)
+        text = plain_text(page, choice.chosen)
     if hidden:
         warnings.append(_hidden(hidden))
     if not text.strip():
@@ -511,8 +511,8 @@ def _read_whole(
     if data:
         warnings.append(f"The text comes from the page's {place}.")
     return ChosenPage(
-        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk, chances,
-        everything,
+        document, page, choice.chosen, meta, page_type, url, text, data, place, warnings, bulk,
+        chances, choice.everything, choice.silent,
     )  # fmt: skip
 
 

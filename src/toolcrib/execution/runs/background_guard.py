@@ -51,10 +51,13 @@ MAX_REFUSALS = 5
 """How often a program may make the same that git would obey, until it is ended."""
 MAX_NEW_FOLDERS = 2_000
 MAX_LOOK_SECONDS = 1.0
-MAX_DEPTH = 160
+MAX_PATH_NAMES = 160
 """Folders in new ones, or in all at the start, that are looked into, for how long, and how many
-names their paths may have; all are looked into at the end. Meanwhile nothing is covered, so that no
-tree may hold it up."""
+names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
+at the end goes further (see `take_snapshot`) and tells what lies deeper."""
+MAX_FAILURES = 5
+"""How often what follows the events may fail until that is told."""
+ONLY_LOOKED_AT = "new protected names were only looked for now and then, not watched for"
 LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
@@ -130,13 +133,18 @@ class BackgroundGuard:
 
         A name that is no text ends what follows the events, and any program can make one.
         """
+        failures = 0
         while not self._stop.is_set():
             try:
                 await self._follow()
-            except Exception:  # noqa: BLE001 - whatever it is, the looks go on
+            except Exception as error:  # noqa: BLE001 - whatever it is, the looks go on
+                failures += 1
+                if failures == MAX_FAILURES:
+                    why = " ".join(str(error).split())[:200]
+                    self.notes.append(f"{ONLY_LOOKED_AT}: {why}")
+                await self._look_at_all()
                 with anyio.move_on_after(CHECK_MILLISECONDS / 1000):
                     await self._stop.wait()
-                await self._look_at_all()
 
     async def _follow(self) -> None:
         from watchfiles import Change, awatch
@@ -145,7 +153,7 @@ class BackgroundGuard:
         async for batch in awatch(
             *(root.real for root in self._workspace.roots),
             watch_filter=lambda change, path: (
-                path.count("/") <= MAX_DEPTH
+                path.count("/") <= MAX_PATH_NAMES
                 and (self._concerns(path) or (change == Change.added and os.path.isdir(path)))  # noqa: PTH112
             ),
             debounce=DEBOUNCE_MILLISECONDS,
@@ -205,7 +213,7 @@ class BackgroundGuard:
             _topmost(folders),
             max_folders=MAX_NEW_FOLDERS,
             max_seconds=MAX_LOOK_SECONDS,
-            max_depth=MAX_DEPTH,
+            max_depth=MAX_PATH_NAMES,
         )
         found.update(filter(self._concerns, names))
         return sorted(found)

@@ -67,6 +67,9 @@ MISLEADING = frozenset({"protected (.git/commondir)", "protected (*.git/commondi
 MAX_HASHED_BYTES = 500_000_000
 """Bytes of a changed file up to which its present content is hashed."""
 SET_ID_BITS = stat.S_ISUID | stat.S_ISGID
+MAX_DISPLAY_CHARS = 100
+"""Of a path that lies too deep."""
+NOT_LOOKED_INTO = "not looked into (too deep, or closed): undo leaves what the run made there"
 
 
 @dataclass(slots=True)
@@ -115,7 +118,7 @@ class Comparison:
             if self._restore(handle, comparison, judge) and self.restores:
                 after = take_snapshot(handle.fd, skip, Checkpoint())
                 judge = self._judge(comparison.deltas(handle, after))
-        self.notes += judge.repositories.notes
+        self.notes += [*judge.repositories.notes, *comparison.unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
         self.deltas += [
             found for delta in judge.deltas if (found := self._loggable(delta)) is not None
@@ -194,6 +197,14 @@ class _RootComparison:
             if delta is not None:
                 found.append(delta)
         return found
+
+    def unknown(self, after: Snapshot) -> list[str]:
+        """A line on what the run may have left where nobody looked."""
+        folders = [each for each in after.unread if each not in self.before.unread]
+        found = [printable(self.display(each))[-MAX_DISPLAY_CHARS:] for each in folders]
+        if after.cut and not self.before.cut:
+            found.append("what is beyond the limit of files")
+        return [f"{some_of(found)} {NOT_LOOKED_INTO}"] if found else []
 
     def _removed(self, relative: str, after: Snapshot) -> Delta:
         del after

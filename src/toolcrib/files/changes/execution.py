@@ -37,13 +37,13 @@ from toolcrib.files.writer import (
     flush_system,
     holds_only,
     make_one,
+    remove_empty_folder,
     remove_tree,
     rename,
     rename_new,
     set_mode,
     staged_prefix,
     status_of,
-    unmake_one,
     write_file,
 )
 from toolcrib.files.writer import replace as replace_file
@@ -135,7 +135,7 @@ class Executor:
 
     def _stage(self, change: Change, staging: int, *, flush: bool) -> None:
         new, _ = change.staged_names(self.token)
-        if change.is_moved_in:
+        if change.has_stored_tree:
             _take(change, staging, new)
             return
         if change.kind == "create_tree":
@@ -189,7 +189,7 @@ class Executor:
                     made = make_one(place.folder, place.name, change.mode)
                     change.after = EntryState.of(made)
             case "remove_folder":
-                self._commit_unmake(change, place)
+                self._commit_removal(change, place)
             case "mode":
                 _need_unchanged(change, place.status)
                 assert change.mode is not None
@@ -204,7 +204,7 @@ class Executor:
         with change.staging_folder.open() as staging:
             rename_new(staging.fd, new, place.folder, place.name)
 
-    def _commit_unmake(self, change: Change, place: WritePlace) -> None:
+    def _commit_removal(self, change: Change, place: WritePlace) -> None:
         """A folder that holds something else meanwhile stays."""
         _, old = change.staged_names(self.token)
         if change.before is None or not change.before.is_at(place.status):
@@ -240,7 +240,7 @@ class Executor:
                 elif change.kind == "folder" and (
                     change.after is None or change.after.is_at(place.status)
                 ):
-                    unmake_one(place.folder, place.name)
+                    remove_empty_folder(place.folder, place.name)
                 else:
                     if change.kind == "delete" and change.stored:
                         take_again(change.stored, change.before, place.folder, old)
@@ -251,7 +251,7 @@ class Executor:
                     self._drop_new(change, staging.fd, new)
 
     def _drop_new(self, change: Change, folder: int, name: str) -> None:
-        if change.is_moved_in:
+        if change.has_stored_tree:
             give_back(folder, name, change.stored)
         else:
             remove_tree(folder, name)
@@ -331,7 +331,7 @@ class Executor:
 
 def _flush_together(changes: Sequence[Change]) -> bool:
     """Whether it is quicker to flush the file system once than each file."""
-    written = (p for p in changes if p.is_staged and not p.is_moved_in)
+    written = (p for p in changes if p.is_staged and not p.has_stored_tree)
     return sum(max(len(p.tree), 1) for p in written) > MAX_FLUSHES
 
 

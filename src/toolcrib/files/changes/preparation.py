@@ -92,7 +92,7 @@ class Preparer:
                 case "create_tree":
                     self._create_tree(change)
                 case "remove_folder":
-                    self._unmake(change)
+                    self._remove_folder(change)
                 case "mode":
                     self._mode(change)
                 case "move_in" | "move_out":
@@ -161,7 +161,7 @@ class Preparer:
             self.added, self.notes = added, notes
             for single in expand(change):
                 if single.kind == "remove_folder":
-                    self._unmake(single)
+                    self._remove_folder(single)
                 else:
                     self._delete(single)
 
@@ -260,7 +260,7 @@ class Preparer:
     def _create_tree(self, change: Change) -> None:
         ready = self._resolved(change)
         with self._place(change.path, ready, whole=True) as place:
-            if change.is_moved_in and not os.path.lexists(change.stored):
+            if change.has_stored_tree and not os.path.lexists(change.stored):
                 raise gone(change)
             if place is not None and place.status is not None:
                 raise Conflict(
@@ -270,7 +270,7 @@ class Preparer:
                 )
         self._ready.append(ready)
 
-    def _unmake(self, change: Change) -> None:
+    def _remove_folder(self, change: Change) -> None:
         with suppress(NotFound), change.path.place(whole=True) as place:
             if place.status is not None and kind_of(place.status.st_mode) == "folder":
                 ready = self._resolved(change)

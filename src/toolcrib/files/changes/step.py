@@ -125,7 +125,7 @@ class Change:
         return self.kind in ("write", "create_tree")
 
     @property
-    def is_moved_in(self) -> bool:
+    def has_stored_tree(self) -> bool:
         """Whether what is new is not written, but stands somewhere and is renamed."""
         return self.kind == "create_tree" and bool(self.stored)
 
@@ -164,7 +164,7 @@ class Change:
             found["after"] = self.after.to_json()
         if self.stored:
             found["at"] = self.stored
-        if self.tree and (self.after is not None or not self.is_moved_in):
+        if self.tree and (self.after is not None or not self.has_stored_tree):
             found["tree"] = [state.to_json() for state in self.tree]
         return found
 

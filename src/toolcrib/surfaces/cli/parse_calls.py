@@ -53,7 +53,7 @@ def _own(flags: Flags) -> list[dict[str, Any]]:
 
 def _tools(file: str) -> list[Any]:
     from toolcrib.core.errors import BadInput
-    from toolcrib.toolcalls.offers import ToolSchemas
+    from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
     hint = "Give an array of tools as a request to a model has it."
     try:

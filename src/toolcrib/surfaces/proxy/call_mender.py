@@ -10,7 +10,7 @@ from typing import Any
 from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 Part = dict[str, Any]
 Frame = Callable[[Part], bytes]
@@ -33,12 +33,12 @@ class CallMender:
     """The calls of one answer in the form of the OpenAI chat API.
 
     Args:
-        offers: the tools that the request offers.
+        schemas: the tools that the request schemas.
         first_index: the place of the first call; those from the text stand before it.
     """
 
-    def __init__(self, offers: ToolSchemas, first_index: int = 0) -> None:
-        self._offers = offers
+    def __init__(self, schemas: ToolSchemas, first_index: int = 0) -> None:
+        self._schemas = schemas
         self._first = first_index
         self._calls: list[_StreamedCall] = []
         self._by_index: dict[int, _StreamedCall] = {}
@@ -57,7 +57,7 @@ class CallMender:
         if call is None:
             call = self._begin(part.get("index"), call_id, name)
         elif name and not call.name:
-            call.name = self._offers.resolve(name) or name
+            call.name = self._schemas.resolve(name) or name
             call.arguments.name = call.name
             is_first = True
         call.frame = frame
@@ -100,9 +100,9 @@ class CallMender:
         return self._calls[-1] if self._calls and not name else None
 
     def _begin(self, index: Any, call_id: str, name: str) -> _StreamedCall:
-        name = (self._offers.resolve(name) or name) if name else name
+        name = (self._schemas.resolve(name) or name) if name else name
         call = _StreamedCall(
-            self._first + len(self._calls), call_id, name, ArgumentStream(self._offers, name)
+            self._first + len(self._calls), call_id, name, ArgumentStream(self._schemas, name)
         )
         self._calls.append(call)
         if isinstance(index, int):
@@ -153,7 +153,7 @@ def _text(value: Any) -> str:
     return "" if value is None or isinstance(value, bool | int | float) else json.dumps(value)
 
 
-def mended_call(call: Mapping[str, Any], offers: ToolSchemas) -> dict[str, Any]:
+def mended_call(call: Mapping[str, Any], schemas: ToolSchemas) -> dict[str, Any]:
     """A whole call in the form of the chat API, with its name and arguments mended."""
     function = call.get("function")
     if not isinstance(function, dict):
@@ -161,10 +161,10 @@ def mended_call(call: Mapping[str, Any], offers: ToolSchemas) -> dict[str, Any]:
     name = function.get("name")
     changed = dict(function)
     if isinstance(name, str) and name:
-        name = changed["name"] = offers.resolve(name) or name
+        name = changed["name"] = schemas.resolve(name) or name
     given = function.get("arguments")
     text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
-    changed["arguments"] = mended_arguments(text, offers, str(name))
+    changed["arguments"] = mended_arguments(text, schemas, str(name))
     if isinstance(given, str) and changed["arguments"] == given and changed == function:
         return dict(call)
     return {**call, "function": changed}

@@ -18,7 +18,7 @@ from toolcrib.surfaces.proxy.frames import (
 )
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_message
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 DONE = "[DONE]"
 SURE_TEXT = re.compile(r"[A-Za-z0-9 ]+")
@@ -46,12 +46,12 @@ class ChatStreamMender:
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
-        tools: the tools that the request offers, in any of their forms.
+        tools: the tools that the request schemas, in any of their forms.
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
         self._tools = tools
-        self._offers = ToolSchemas(tools)
+        self._schemas = ToolSchemas(tools)
         self._splitter = FrameSplitter()
         self._choices: dict[int, _Choice] = {}
         self._alike: tuple[bytes, bytes, _Choice] | None = None
@@ -141,7 +141,7 @@ class ChatStreamMender:
         if calls:
             frames = self._made(choice, choice.text.has_native_calls())
             if not len(choice.native):
-                choice.native = CallMender(self._offers, choice.text.calls)
+                choice.native = CallMender(self._schemas, choice.text.calls)
             return frames + choice.native.part(raw, calls[0], _calls(value, part))
         for name in REASONING_FIELDS:
             if isinstance(delta.get(name), str):
@@ -159,8 +159,8 @@ class ChatStreamMender:
     def _choice(self, index: Any, value: dict[str, Any]) -> _Choice:
         number = index if isinstance(index, int) else 0
         if number not in self._choices:
-            text = TextMender(self._tools, self._offers)
-            self._choices[number] = _Choice(text, CallMender(self._offers))
+            text = TextMender(self._tools, self._schemas)
+            self._choices[number] = _Choice(text, CallMender(self._schemas))
         choice = self._choices[number]
         if not choice.template:
             plain = {key: item for key, item in value.items() if key not in ("usage", "choices")}
@@ -289,17 +289,17 @@ def mended_chat(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any]:
     choices = body.get("choices")
     if not isinstance(choices, list):
         return body
-    offers = ToolSchemas(tools)
-    mended = [_mended_choice(choice, tools, offers) for choice in choices]
+    schemas = ToolSchemas(tools)
+    mended = [_mended_choice(choice, tools, schemas) for choice in choices]
     is_same = all(new is old for new, old in zip(mended, choices, strict=True))
     return body if is_same else {**body, "choices": mended}
 
 
-def _mended_choice(choice: Any, tools: Sequence[Any], offers: ToolSchemas) -> Any:
+def _mended_choice(choice: Any, tools: Sequence[Any], schemas: ToolSchemas) -> Any:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         return choice
-    changed = mended_message(message, tools, offers)
+    changed = mended_message(message, tools, schemas)
     finish = choice.get("finish_reason")
     has_calls = bool(changed.get("tool_calls"))
     if has_calls and finish not in (*FINAL_FINISHES, "tool_calls", "function_call"):
@@ -308,12 +308,12 @@ def _mended_choice(choice: Any, tools: Sequence[Any], offers: ToolSchemas) -> An
 
 
 def mended_message(
-    message: dict[str, Any], tools: Sequence[Any], offers: ToolSchemas
+    message: dict[str, Any], tools: Sequence[Any], schemas: ToolSchemas
 ) -> dict[str, Any]:
     """An assistant's message, mended; the same object where there is nothing to mend."""
     native = message.get("tool_calls")
     if isinstance(native, list) and native:
-        calls = [mended_call(call, offers) if isinstance(call, dict) else call for call in native]
+        calls = [mended_call(call, schemas) if isinstance(call, dict) else call for call in native]
         message = message if calls == native else {**message, "tool_calls": calls}
     content = message.get("content")
     if content is not None and not isinstance(content, str):
@@ -332,7 +332,7 @@ def mended_message(
     if parsed.reasoning and parsed.reasoning != thought:
         changed[own] = parsed.reasoning
     if parsed.calls:
-        found = [found_call(call, offers, at) for at, call in enumerate(parsed.calls)]
+        found = [found_call(call, schemas, at) for at, call in enumerate(parsed.calls)]
         changed["tool_calls"] = [chat_call(call) for call in found]
         changed["content"] = parsed.content or None
     return changed

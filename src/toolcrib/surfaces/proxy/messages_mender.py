@@ -12,7 +12,7 @@ from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_tool_calls
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 ENDS_OF_TURN = ("end_turn", "stop_sequence", None)
 # What frames of the mender are, by their first byte: where they go is known when they come out.
@@ -29,12 +29,12 @@ class MessagesStreamMender:
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
-        tools: the tools that the request offers.
+        tools: the tools that the request schemas.
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
-        self._offers = ToolSchemas(tools)
-        self._text = TextMender(tools, self._offers)
+        self._schemas = ToolSchemas(tools)
+        self._text = TextMender(tools, self._schemas)
         self._splitter = FrameSplitter()
         self._places: dict[int, int] = {}
         """The place of each block of the server in what the client gets."""
@@ -87,8 +87,8 @@ class MessagesStreamMender:
         if kind == "tool_use":
             frames += [*self._made(self._text.has_native_calls()), *self._stop_text()]
             name = str(block.get("name"))
-            meant = self._offers.resolve(name) or name
-            self._native[index] = _NativeCall(ArgumentStream(self._offers, meant), PendingText())
+            meant = self._schemas.resolve(name) or name
+            self._native[index] = _NativeCall(ArgumentStream(self._schemas, meant), PendingText())
             if meant != name:
                 value = {**value, "content_block": {**block, "name": meant}}
                 raw = event_frame(value, "content_block_start")
@@ -227,16 +227,16 @@ def mended_messages(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
     content = body.get("content")
     if not isinstance(content, list):
         return body
-    offers = ToolSchemas(tools)
+    schemas = ToolSchemas(tools)
     has_native = any(isinstance(b, dict) and b.get("type") == "tool_use" for b in content)
     blocks: list[Any] = []
     calls = 0
     for block in content:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "tool_use":
-            blocks.append(_mended_use(block, offers))
+            blocks.append(_mended_use(block, schemas))
         elif kind == "text" and isinstance(block.get("text"), str):
-            made, found = _text_blocks(block, tools, offers, has_native=has_native, first=calls)
+            made, found = _text_blocks(block, tools, schemas, has_native=has_native, first=calls)
             blocks += made
             calls += found
         else:
@@ -252,7 +252,7 @@ def mended_messages(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
 def _text_blocks(
     block: dict[str, Any],
     tools: Sequence[Any],
-    offers: ToolSchemas,
+    schemas: ToolSchemas,
     *,
     has_native: bool,
     first: int,
@@ -269,20 +269,20 @@ def _text_blocks(
     if parsed.content:
         blocks.append({**block, "text": parsed.content})
     for number, call in enumerate(calls):
-        found = found_call(call, offers, first + number)
+        found = found_call(call, schemas, first + number)
         given = json.loads(found.arguments)
         blocks.append({"type": "tool_use", "id": found.id, "name": found.name, "input": given})
     return blocks, len(calls)
 
 
-def _mended_use(block: dict[str, Any], offers: ToolSchemas) -> dict[str, Any]:
+def _mended_use(block: dict[str, Any], schemas: ToolSchemas) -> dict[str, Any]:
     name, given = block.get("name"), block.get("input")
     if not isinstance(name, str):
         return block
-    meant = offers.resolve(name) or name
+    meant = schemas.resolve(name) or name
     text = given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
     try:
-        fitting = json.loads(mended_arguments(text, offers, meant))
+        fitting = json.loads(mended_arguments(text, schemas, meant))
     except ValueError:
         return block
     return (

@@ -10,19 +10,19 @@ from toolcrib.surfaces.proxy.frames import FrameSplitter, line_frame, value_of
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.argument_stream import mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 
 class OllamaStreamMender:
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
-        tools: the tools that the request offers.
+        tools: the tools that the request schemas.
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
-        self._offers = ToolSchemas(tools)
-        self._text = TextMender(tools, self._offers)
+        self._schemas = ToolSchemas(tools)
+        self._text = TextMender(tools, self._schemas)
         self._splitter = FrameSplitter(lines=True)
         self._template: dict[str, Any] = {}
 
@@ -54,7 +54,7 @@ class OllamaStreamMender:
         calls = message.get("tool_calls")
         if isinstance(calls, list) and calls:
             frames += self._made(self._text.has_native_calls())
-            mended = mended_objects(calls, self._offers)
+            mended = mended_objects(calls, self._schemas)
             if mended != calls:
                 raw = line_frame({**value, "message": {**message, "tool_calls": mended}})
             return [*frames, raw]
@@ -98,7 +98,7 @@ def _object_call(call: FoundCall) -> dict[str, Any]:
     return {"function": {"name": call.name, "arguments": json.loads(call.arguments)}}
 
 
-def mended_objects(calls: Sequence[Any], offers: ToolSchemas) -> list[Any]:
+def mended_objects(calls: Sequence[Any], schemas: ToolSchemas) -> list[Any]:
     """Calls whose arguments are objects, with names and types mended."""
     mended: list[Any] = []
     for call in calls:
@@ -106,10 +106,10 @@ def mended_objects(calls: Sequence[Any], offers: ToolSchemas) -> list[Any]:
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             mended.append(call)
             continue
-        name = offers.resolve(function["name"]) or function["name"]
+        name = schemas.resolve(function["name"]) or function["name"]
         given = function.get("arguments")
         text = given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
-        fitting = mended_arguments(text, offers, name)
+        fitting = mended_arguments(text, schemas, name)
         try:
             arguments = json.loads(fitting)
         except ValueError:
@@ -123,10 +123,10 @@ def mended_ollama(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any]:
     message = body.get("message")
     if not isinstance(message, dict):
         return body
-    offers = ToolSchemas(tools)
+    schemas = ToolSchemas(tools)
     native = message.get("tool_calls")
     if isinstance(native, list) and native:
-        mended = mended_objects(native, offers)
+        mended = mended_objects(native, schemas)
         return body if mended == native else {**body, "message": {**message, "tool_calls": mended}}
     content = message.get("content") or ""
     parsed = parse_message(message, tools)
@@ -139,6 +139,6 @@ def mended_ollama(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any]:
     if parsed.reasoning:
         changed["thinking"] = parsed.reasoning
     if parsed.calls:
-        found = [found_call(call, offers, at) for at, call in enumerate(parsed.calls)]
+        found = [found_call(call, schemas, at) for at, call in enumerate(parsed.calls)]
         changed["tool_calls"] = [_object_call(call) for call in found]
     return {**body, "message": changed}

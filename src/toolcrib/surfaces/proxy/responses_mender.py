@@ -13,7 +13,7 @@ from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, fo
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls import parse_tool_calls
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 PartKey = tuple[str, int]
 NUMBER = re.compile(rb'"sequence_number": ?(\d+)')
@@ -46,12 +46,12 @@ class ResponsesStreamMender:
     Reasoning that stood in the text is taken out of it.
 
     Args:
-        tools: the tools that the request offers.
+        tools: the tools that the request schemas.
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
         self._tools = tools
-        self._offers = ToolSchemas(tools)
+        self._schemas = ToolSchemas(tools)
         self._splitter = FrameSplitter()
         self._parts: dict[PartKey, _TextPart] = {}
         self._native: dict[str, _NativeCall] = {}
@@ -121,8 +121,8 @@ class ResponsesStreamMender:
         item = value.get("item")
         if isinstance(item, dict) and item.get("type") == "function_call":
             name = str(item.get("name"))
-            meant = self._offers.resolve(name) or name
-            self._native[str(item.get("id"))] = _NativeCall(ArgumentStream(self._offers, meant))
+            meant = self._schemas.resolve(name) or name
+            self._native[str(item.get("id"))] = _NativeCall(ArgumentStream(self._schemas, meant))
             return [self._passed(raw, {**value, "item": {**item, "name": meant}}, value)]
         return [self._passed(raw, value)]
 
@@ -132,7 +132,7 @@ class ResponsesStreamMender:
             return [self._passed(raw, value)]
         part = self._parts.get(key)
         if part is None:
-            part = self._parts[key] = _TextPart(TextMender(self._tools, self._offers))
+            part = self._parts[key] = _TextPart(TextMender(self._tools, self._schemas))
         # Frames carry their text behind a mark, since their numbers come last.
         frame = b"T" + raw
         return self._made(
@@ -194,7 +194,7 @@ class ResponsesStreamMender:
         return [*frames, self._passed(raw, {**value, "arguments": text}, value)]
 
     def _whole(self, call: _NativeCall, text: str) -> str:
-        return mended_arguments(text, self._offers, call.arguments.name)
+        return mended_arguments(text, self._schemas, call.arguments.name)
 
     def _item_done(self, raw: bytes, value: dict[str, Any]) -> list[bytes]:
         item = value.get("item")
@@ -294,24 +294,24 @@ def mended_response(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
     output = body.get("output")
     if not isinstance(output, list):
         return body
-    offers = ToolSchemas(tools)
+    schemas = ToolSchemas(tools)
     has_native = any(isinstance(i, dict) and i.get("type") == "function_call" for i in output)
     items: list[Any] = []
     for item in output:
         kind = item.get("type") if isinstance(item, dict) else None
         if kind == "function_call" and isinstance(item.get("name"), str):
-            name = offers.resolve(item["name"]) or item["name"]
-            text = mended_arguments(str(item.get("arguments") or ""), offers, name)
+            name = schemas.resolve(item["name"]) or item["name"]
+            text = mended_arguments(str(item.get("arguments") or ""), schemas, name)
             items.append({**item, "name": name, "arguments": text})
         elif kind == "message" and isinstance(item.get("content"), list):
-            items += _message_items(item, tools, offers, has_native=has_native)
+            items += _message_items(item, tools, schemas, has_native=has_native)
         else:
             items.append(item)
     return body if items == output else {**body, "output": items}
 
 
 def _message_items(
-    item: dict[str, Any], tools: Sequence[Any], offers: ToolSchemas, *, has_native: bool
+    item: dict[str, Any], tools: Sequence[Any], schemas: ToolSchemas, *, has_native: bool
 ) -> list[Any]:
     parts: list[Any] = []
     calls: list[Any] = []
@@ -326,5 +326,5 @@ def _message_items(
             parts.append(part)
             continue
         parts.append({**part, "text": parsed.content})
-        calls += [call_item(found_call(call, offers, at)) for at, call in enumerate(found)]
+        calls += [call_item(found_call(call, schemas, at)) for at, call in enumerate(found)]
     return [{**item, "content": parts}, *calls]

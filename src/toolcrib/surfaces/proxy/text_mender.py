@@ -11,8 +11,8 @@ from toolcrib.surfaces.proxy.pending_text import PendingText, Remake
 from toolcrib.system.threads import random_id
 from toolcrib.toolcalls import ContentDelta, ReasoningDelta, ToolCall, ToolCallStream, parse_message
 from toolcrib.toolcalls.argument_stream import mended_arguments
-from toolcrib.toolcalls.offers import ToolSchemas
 from toolcrib.toolcalls.output import Event, stable_id
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 MAX_REASONING_CHARS = 200_000
 
@@ -38,13 +38,13 @@ class TextMender:
     a call of its own, nothing more is looked for in the text.
 
     Args:
-        tools: the tools that the request offers.
-        offers: the same, to look names up.
+        tools: the tools that the request schemas.
+        schemas: the same, to look names up.
     """
 
-    def __init__(self, tools: Sequence[Any], offers: ToolSchemas) -> None:
+    def __init__(self, tools: Sequence[Any], schemas: ToolSchemas) -> None:
         self._tools = tools
-        self._offers = offers
+        self._schemas = schemas
         self._stream: ToolCallStream | None = ToolCallStream(tools)
         self._pending = PendingText()
         self._remake: Remake | None = None
@@ -126,15 +126,15 @@ class TextMender:
 
     def _call(self, call: ToolCall) -> FoundCall:
         self.calls += 1
-        return found_call(call, self._offers, self.calls - 1)
+        return found_call(call, self._schemas, self.calls - 1)
 
 
-def found_call(call: ToolCall, offers: ToolSchemas, index: int = 0) -> FoundCall:
+def found_call(call: ToolCall, schemas: ToolSchemas, index: int = 0) -> FoundCall:
     """A call of the parser with its arguments as JSON, of the types that the schema wants.
 
     An id that the parser made is replaced: the same call of another turn needs another one.
     """
     is_made = call.id == stable_id(index, call.name, call.arguments)
     call_id = f"call_{random_id(12)}" if is_made else call.id
-    arguments = mended_arguments(json.dumps(call.arguments, ensure_ascii=False), offers, call.name)
+    arguments = mended_arguments(json.dumps(call.arguments, ensure_ascii=False), schemas, call.name)
     return FoundCall(call_id, call.name, arguments, index)

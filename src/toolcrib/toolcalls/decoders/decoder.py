@@ -17,7 +17,7 @@ from toolcrib.toolcalls.growing_text import (
     Wait,
 )
 from toolcrib.toolcalls.marks import MARKS, TAG_BLOCKS, TOKEN_BLOCKS, TURN_ENDS
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 from toolcrib.toolcalls.values import NotJson, RawCall, as_arguments, calls_of, decode, value_at
 
 OPENERS = frozenset((*TAG_BLOCKS, *TOKEN_BLOCKS))
@@ -30,7 +30,7 @@ class Reading:
     """A text with what its calls may be."""
 
     text: GrowingText
-    offers: ToolSchemas
+    schemas: ToolSchemas
 
     @property
     def is_exhausted(self) -> bool:
@@ -143,10 +143,10 @@ def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     found = yield from json_value(reading, at, closers)
     if found is not None:
         end, value = found
-        return Item(end, calls_of(value, reading.offers))
+        return Item(end, calls_of(value, reading.schemas))
     repaired = yield from repaired_json(reading, at)
     if repaired is not None:
-        return Item(repaired[0], calls_of(repaired[1], reading.offers))
+        return Item(repaired[0], calls_of(repaired[1], reading.schemas))
     if reading.text.text[at] == "[":
         salvaged, after = yield from _salvaged(reading, at)
         if salvaged:
@@ -248,7 +248,7 @@ def _salvaged(reading: Reading, at: int) -> Wait[tuple[list[RawCall | None], int
         if end < 0:
             break
         try:
-            found += calls_of(decode(text.text[at:end]), reading.offers)
+            found += calls_of(decode(text.text[at:end]), reading.schemas)
         except NotJson:
             found.append(None)
         at = end - 1

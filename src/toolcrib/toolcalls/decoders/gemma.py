@@ -34,7 +34,7 @@ def gemma_item(reading: Reading, at: int, name: str) -> Wait[Answer]:
             found = decode(span)
         except NotJson:
             return Item(end, [None])
-    kinds, spelt = reading.offers.kinds, reading.offers.canonical_name(name)
+    kinds, spelt = reading.schemas.kinds, reading.schemas.canonical_name(name)
     arguments = {key: _typed_value(value, kinds(spelt, key)) for key, value in found.items()}
     return Item(end, [RawCall(name, arguments)])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
 from toolcrib.toolcalls.growing_text import MarkSet, Wait
-from toolcrib.toolcalls.offers import ToolSchemas
+from toolcrib.toolcalls.tool_schemas import ToolSchemas
 from toolcrib.toolcalls.values import RawCall, as_json
 
 START = re.compile(r"[A-Za-z_][\w.\-]*\s*\(")
@@ -28,7 +28,7 @@ def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     text = reading.text
     end = -1 if reading.is_exhausted else (yield from text.balanced(at))
     span = text.text[at:end] if end > 0 else ""
-    calls = calls_of(span, reading.offers) if span else None
+    calls = calls_of(span, reading.schemas) if span else None
     if calls is not None:
         return Item(end, list(calls))
     found: list[RawCall | None] = []
@@ -46,7 +46,7 @@ def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
         if stop < 0:
             was_cut = True
             break
-        found.extend(calls_of(text.text[here:stop], reading.offers) or [None])
+        found.extend(calls_of(text.text[here:stop], reading.schemas) or [None])
         here = stop
     if end > 0:
         return Item(end, found if 0 < len(found) < MAX_CALLS else [*found, None])
@@ -62,11 +62,11 @@ def call_item(reading: Reading, at: int, bracket: int, closers: MarkSet) -> Wait
     end = -1 if reading.is_exhausted else (yield from reading.text.balanced(bracket))
     if end < 0:
         return (yield from cut(reading, at, closers))
-    found = calls_of(reading.text.text[at:end], reading.offers)
+    found = calls_of(reading.text.text[at:end], reading.schemas)
     return Item(end, list(found or [None]))
 
 
-def calls_of(code: str, offers: ToolSchemas) -> list[RawCall | None] | None:
+def calls_of(code: str, schemas: ToolSchemas) -> list[RawCall | None] | None:
     """The calls of an expression, or None where it is anything else."""
     if len(code) > MAX_CODE_CHARS:
         return None
@@ -76,7 +76,7 @@ def calls_of(code: str, offers: ToolSchemas) -> list[RawCall | None] | None:
                 warnings.simplefilter("ignore")  # unknown escapes
                 tree = ast.parse(source.strip(), mode="eval").body
             nodes = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
-            return list[RawCall | None](_call(node, offers) for node in nodes)
+            return list[RawCall | None](_call(node, schemas) for node in nodes)
         except FAILURES:
             continue
     return None
@@ -89,14 +89,14 @@ def _on_one_line(code: str) -> str:
     return STRING.sub(lambda found: found[0].replace("\r", "\\r").replace("\n", "\\n"), code)
 
 
-def _call(node: ast.expr, offers: ToolSchemas) -> RawCall:
+def _call(node: ast.expr, schemas: ToolSchemas) -> RawCall:
     before = ""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         before, node = f"{_dotted(node.left)}-{before}", node.right  # a name with dashes
     if not isinstance(node, ast.Call):
         raise TypeError("no call")
     name = before + _dotted(node.func).removesuffix(".call")
-    arguments = dict(_positional(node.args, name, offers))
+    arguments = dict(_positional(node.args, name, schemas))
     for keyword in node.keywords:
         if keyword.arg is None:
             given = _value(keyword.value)
@@ -108,10 +108,12 @@ def _call(node: ast.expr, offers: ToolSchemas) -> RawCall:
     return RawCall(name, arguments)
 
 
-def _positional(nodes: list[ast.expr], name: str, offers: ToolSchemas) -> Iterator[tuple[str, Any]]:
+def _positional(
+    nodes: list[ast.expr], name: str, schemas: ToolSchemas
+) -> Iterator[tuple[str, Any]]:
     if not nodes:
         return
-    names = list(offers.properties(offers.canonical_name(name)))
+    names = list(schemas.properties(schemas.canonical_name(name)))
     if len(nodes) > len(names):
         raise ValueError("arguments without a name")
     for key, node in zip(names, nodes, strict=False):

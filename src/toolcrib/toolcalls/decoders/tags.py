@@ -16,7 +16,7 @@ from toolcrib.toolcalls.decoders.decoder import (
 )
 from toolcrib.toolcalls.growing_text import Found, MarkSet, Wait, joined
 from toolcrib.toolcalls.marks import PAIR_FORMATS, TAG_FORMATS, PairFormat, TagFormat
-from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, json_types, unescaped_name
+from toolcrib.toolcalls.tool_schemas import NAME, OBJECT, Schema, json_types, unescaped_name
 from toolcrib.toolcalls.values import NotJson, RawCall, decode, typed_value
 
 # A name, then each argument as a key and a value (GLM and others).
@@ -37,7 +37,7 @@ def pairs_item(
 ) -> Wait[Answer]:
     """The arguments of a call, from the first key on."""
     pairs, text, arguments = BY_KEY[key_mark], reading.text, dict[str, Any]()
-    kinds, spelt = reading.offers.kinds, reading.offers.canonical_name(name)
+    kinds, spelt = reading.schemas.kinds, reading.schemas.canonical_name(name)
     ends = joined(pairs.key, closers, "<tool_call>")
     while True:
         at, mark = yield from text.mark_after_blank(at, ends)
@@ -190,14 +190,14 @@ def tags_item(reading: Reading, at: int, mark: str, closers: MarkSet) -> Wait[An
         end = yield from text.find(tags.close, at)
         if end < 0:
             return (yield from unclosed(reading, at, name, near=False))
-        schema = reading.offers.schemas.get(reading.offers.canonical_name(name), {})
+        schema = reading.schemas.by_name.get(reading.schemas.canonical_name(name), {})
         found = arguments_of(text.text[at:end], tags.nested, schema)
         return Item(end + len(tags.close), [None if found is None else RawCall(name, found)])
     return (yield from _body(reading, at, tags, name, closers))
 
 
 def _is_strange(reading: Reading, name: str) -> bool:
-    return bool(reading.offers) and reading.offers.resolve(name) is None
+    return bool(reading.schemas) and reading.schemas.resolve(name) is None
 
 
 def first_word(header: str) -> str:
@@ -287,18 +287,18 @@ def _after_json(
 
 def _elements(reading: Reading, at: int, tags: TagFormat, name: str, close: str) -> Wait[Answer]:
     """Arguments as elements of their own names: `<args><path>a.txt</path></args>`."""
-    text, offers = reading.text, reading.offers
+    text, schemas = reading.text, reading.schemas
     end = yield from text.find(close, at)
     if end < 0:
         return (yield from unclosed(reading, at, name, near=reading.is_exhausted))
-    spelt, arguments = offers.canonical_name(name), dict[str, Any]()
+    spelt, arguments = schemas.canonical_name(name), dict[str, Any]()
     while at < end:
         found = ELEMENT.match(text.text, at, end)
         shut = text.text.find(f"</{found[1]}>", at, end) if found else -1
         if found is None or shut < 0:
             return Item(end + len(close), [None])
         raw = trimmed(text.text[found.end() : shut], is_padded=True)
-        arguments[found[1]] = typed_value(raw, offers.kinds(spelt, found[1]))
+        arguments[found[1]] = typed_value(raw, schemas.kinds(spelt, found[1]))
         at = yield from text.skip_blank(shut + len(found[1]) + 3)
     item = Item(end + len(close), [RawCall(name, arguments)])
     return (yield from _after_json(reading, item, tags))
@@ -367,17 +367,19 @@ def trimmed(raw: str, *, is_padded: bool) -> str:
 
 def _value(reading: Reading, raw: str, name: str, key: str, header: str) -> Any:
     attributes = dict(ATTRIBUTE.findall(header))
-    offers = reading.offers
+    schemas = reading.schemas
     if attributes.get("string") == "true":
         return raw
     if attributes.get("string") == "false":
         try:
             return decode(raw)
         except NotJson:
-            return typed_value(raw, offers.kinds(offers.canonical_name(name), key), unknown="json")
+            return typed_value(
+                raw, schemas.kinds(schemas.canonical_name(name), key), unknown="json"
+            )
     if "type" in attributes:
         return typed_value(raw, frozenset({attributes["type"]}))
-    return typed_value(raw, offers.kinds(offers.canonical_name(name), key))
+    return typed_value(raw, schemas.kinds(schemas.canonical_name(name), key))
 
 
 def _value_span(

@@ -34,8 +34,8 @@ MAX_DEPTH = 10
 MAX_GLOB = 500
 MAX_OTHERS = 20
 """Names that are told of a folder in which nothing fits the glob."""
-REGEX_START = re.compile(r"^\.\*\\?\.?(?=\w)")
-"""`.*py` and `.*\\.py`, which stand for `*.py`."""
+REGEX_START = re.compile(r"^\.\*\\?")
+"""`.*py` and `.*\\.py`: an expression, or names that begin with a dot; `*py` fits both."""
 
 
 @tool(
@@ -98,8 +98,7 @@ async def list_directory(
     if more:
         following = Next(list_directory.name, {k: v for k, v in arguments.items() if v})
     elif not entries and ("/" in glob or (glob and any(name.endswith("/") for name in others))):
-        # Models write an expression for a glob.
-        query = REGEX_START.sub("*.", glob)
+        query = REGEX_START.sub("*", glob)
         following = Next("find_files", {"query": query, "path": folder.display})
     head = f"{folder.display}: {counts}"
     if len(page) < len(entries):

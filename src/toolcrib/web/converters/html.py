@@ -159,16 +159,10 @@ def _bulk(reading: ChosenPage, all_of_it: PageMarkdown, raw: RawPage, encoding: 
 
 def _drop_hidden(reading: ChosenPage) -> int:
     """Remove what the page hides, and count the parts of it that have text."""
-    from toolcrib.documents.reader.tree import SILENT
-
-    page, chosen = reading.page, reading.chosen
-    silent = [e for e in page.elements if e.flags & SILENT and e.start < e.end]
-    tops = [e for e in silent if not page.elements[e.parent].flags & SILENT]
-    count = sum(1 for e in tops if not any(chosen[e.start : e.end]))
-    count += sum(1 for node in page.hidden if next(iter(node.stripped_strings), ""))
-    for node in page.hidden:
+    count = sum(1 for node in reading.page.hidden if next(iter(node.stripped_strings), ""))
+    for node in reading.page.hidden:
         node.extract()
-    return count
+    return reading.silent + count
 
 
 def _tame(tree: Tree) -> None:

@@ -45,7 +45,7 @@ class ToolSchemas:
         return any(_declared(tool)[0] for tool in self._tools)
 
     @cached_property
-    def schemas(self) -> dict[str, Schema]:
+    def by_name(self) -> dict[str, Schema]:
         """What each tool takes; read on first need, since most texts call nothing."""
         found: dict[str, Schema] = {}
         for tool in self._tools:
@@ -56,11 +56,11 @@ class ToolSchemas:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return tuple(self.schemas)
+        return tuple(self.by_name)
 
     def resolve(self, written: str) -> str | None:
         """The offered name that was meant, or None."""
-        if written in self.schemas:
+        if written in self.by_name:
             return written
         return _meant(written, self._names) if len(written) <= MAX_WRITTEN_CHARS else None
 
@@ -70,12 +70,12 @@ class ToolSchemas:
 
     def properties(self, name: str) -> Schema:
         """The schemas of a tool's arguments, by name."""
-        found = self.schemas.get(name, {}).get("properties")
+        found = self.by_name.get(name, {}).get("properties")
         return found if isinstance(found, OBJECT) else {}
 
     def required(self, name: str) -> list[str]:
         """The arguments that a tool cannot do without."""
-        found = self.schemas.get(name, {}).get("required")
+        found = self.by_name.get(name, {}).get("required")
         return [key for key in found if isinstance(key, str)] if isinstance(found, list) else []
 
     def takes(self, name: str, arguments: Mapping[str, Any]) -> bool:
@@ -87,15 +87,15 @@ class ToolSchemas:
 
     def taking(self, arguments: Mapping[str, Any]) -> str | None:
         """The one tool that takes these arguments, for a call without a name."""
-        if len(self.schemas) == 1:
-            return next(iter(self.schemas))
-        near = [name for name in self.schemas if self.takes(name, arguments)]
+        if len(self.by_name) == 1:
+            return next(iter(self.by_name))
+        near = [name for name in self.by_name if self.takes(name, arguments)]
         near = [name for name in near if self.properties(name) or not arguments]
         return near[0] if len(near) == 1 else None
 
     def kinds(self, name: str, argument: str) -> frozenset[str]:
         """The JSON types that an argument may have; empty where nothing is known."""
-        return json_types(self.properties(name).get(argument), self.schemas.get(name, {}))
+        return json_types(self.properties(name).get(argument), self.by_name.get(name, {}))
 
 
 @lru_cache(maxsize=2048)
