@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
@@ -67,6 +67,7 @@ def test_one_huge_run_is_counted_in_one_go(piece):
 
 
 @given(st.text(st.sampled_from("aaaaA 0.\n\t\r(é一"), max_size=80))
+@example("0. \t\t")
 def test_a_text_costs_what_its_pieces_cost(text):
     shape = _shape(text)
     assert estimate(text) == -(-_units(shape) // TOKEN)

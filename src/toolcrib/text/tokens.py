@@ -246,7 +246,10 @@ def _fitting(shape: str, budget: int) -> int:
     at = bisect_right(totals, budget) - 1
     if at == len(pieces):
         return len(shape)
-    return sum(map(len, pieces[:at])) + _part(pieces[at], budget - totals[at])
+    size = sum(map(len, pieces[:at])) + _part(pieces[at], budget - totals[at])
+    # A run of blanks that is cut splits in another way than before more of them.
+    without_blanks = len(shape[:size].rstrip(" \t"))
+    return _largest(size, lambda end: _units(shape[:end]) <= budget, without_blanks)
 
 
 def _part(piece: str, budget: int) -> int:
