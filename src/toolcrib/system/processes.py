@@ -38,6 +38,7 @@ PASSED_ON = (
     "SSL_CERT_DIR",
     "TOOLCRIB_RUN_*",
 )
+"""What a child sees of our environment. Keys and tokens live in the rest of it."""
 ALWAYS_PASSED_ON = ("SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "PATHEXT", "COMSPEC")
 """Without these hardly a program of Windows starts; other systems have none of them."""
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -28,6 +28,7 @@ from toolcrib.files.writer import make_folder, write_new
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.public_url import PublicUrl, References, expand_reference
 from toolcrib.net.egress.response import Response
+from toolcrib.net.egress.url import web_origin
 from toolcrib.net.page_bodies import robots_check
 from toolcrib.net.response_check import check
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -280,9 +281,8 @@ async def save_image(source: ImageSource, index: int, folder: SafePath, ctx: Ctx
     url = check_found_url(source.url, ctx, source.page)
     settings = ctx.config.web.images
     headers = {"accept": ACCEPT}
-    if source.page:
-        origin = urlsplit(source.page)
-        headers["referer"] = f"{origin.scheme}://{origin.netloc}/"
+    if origin := web_origin(source.page):
+        headers["referer"] = f"{origin}/"
     try:
         response = await ctx.use(Egress).fetch(
             url,
