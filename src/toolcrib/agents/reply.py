@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.names import plain
 from toolcrib.net.models.completion import CLOSED, Completion
 from toolcrib.system.threads import content_id
+from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from toolcrib.toolcalls.output import ParsedText
@@ -268,11 +269,7 @@ def _object(text: str) -> dict[str, Any] | None:
     stripped = text.strip()
     if not stripped.startswith("{") or len(stripped) > MAX_JSON_CHARS:
         return None
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return json_object(stripped)
 
 
 def _field(value: dict[str, Any], names: tuple[str, ...]) -> str:

@@ -24,8 +24,8 @@ from toolcrib.core.errors import (
 )
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import MAX_BODY_BYTES, error_message
-from toolcrib.net.models.completion import parsed
 from toolcrib.net.models.connection import Connection
+from toolcrib.text.json_values import json_value
 
 Side = Literal["query", "passage"]
 MAX_EMBEDDED_CHARS = 8000
@@ -110,7 +110,7 @@ class ServerEmbedder:
                 hint=CHECK,
                 status=reply.status,
             )
-        return _vectors(parsed(text), len(texts))
+        return _vectors(json_value(text), len(texts))
 
     async def close(self) -> None:
         """See `Embedder`."""

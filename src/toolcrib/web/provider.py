@@ -42,6 +42,7 @@ from toolcrib.net.egress.url import MAX_URL
 from toolcrib.net.response_check import challenge_of, check
 from toolcrib.state.redaction import TELLING, SecretFilter
 from toolcrib.text.cleaner import clean, one_line
+from toolcrib.text.json_values import json_object, objects_in
 
 COMPONENT = "web.search"
 USER_AGENT = f"toolcrib/{VERSION}"
@@ -170,9 +171,8 @@ class Provider(ABC):
             )
 
 
-def records(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; anything else is left out."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+records = objects_in
+"""The name by which providers import it, the user's own too."""
 
 
 def is_web(url: str) -> bool:
@@ -373,11 +373,8 @@ class ProviderClient:
         Raises:
             Unavailable: there is none.
         """
-        try:
-            value = json.loads(response.body)
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
+        value = json_object(response.body)
+        if value is None:
             raise self.unreadable("its answer is not a JSON object")
         return value
 

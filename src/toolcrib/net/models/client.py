@@ -30,10 +30,10 @@ from toolcrib.net.models.completion import (
     EventReader,
     EventTooLong,
     error_text,
-    parsed,
 )
 from toolcrib.net.models.connection import Connection, Reply
 from toolcrib.net.models.repetition import RepetitionDetector
+from toolcrib.text.json_values import json_value
 
 NETWORK_RETRIES = 2
 FIRST_WAIT = 1.0
@@ -276,7 +276,7 @@ class _Reader:
                 assembly.answer.complete = True
                 return True
             before = len(assembly.answer.calls)
-            content, thought = assembly.add(parsed(event))
+            content, thought = assembly.add(json_value(event))
             if self._on_delta is not None and (content or thought):
                 await self._on_delta(content, thought)
             if assembly.answer.failure:
@@ -299,7 +299,7 @@ async def _whole(first: bytes, reply: Reply, assembly: Assembly, on_delta: OnDel
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise TooLarge(f"The model server sends more than {MAX_BODY_BYTES:,} bytes.")
-    value = parsed(b"".join(parts).decode("utf-8", "replace"))
+    value = json_value(b"".join(parts).decode("utf-8", "replace"))
     if not isinstance(value, dict):
         raise BrokenAnswer("The model server sent half an answer.", retryable=True)
     content, thought = assembly.add(value)
@@ -358,7 +358,7 @@ def refusal(status: int, headers: Mapping[str, str], text: str) -> Network:
 
 def error_message(text: str) -> str:
     """The words of an error body; of a page only that it is one."""
-    value = parsed(text)
+    value = json_value(text)
     if isinstance(value, dict):
         return error_text(value.get("error") or value.get("message") or value.get("detail") or "")
     stripped = text.lstrip("\ufeff \r\n\t")

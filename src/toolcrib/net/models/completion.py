@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.core.result import well_formed
+from toolcrib.text.json_values import json_object
 
 # Server-sent events, as model servers really send them.
 
@@ -88,22 +89,9 @@ class EventReader:
 
 def _events(data: list[str]) -> list[str]:
     """One event, or one a line where a server leaves out the empty lines between."""
-    if len(data) > 1 and all(line == DONE or isinstance(parsed(line), dict) for line in data):
+    if len(data) > 1 and all(line == DONE or json_object(line) is not None for line in data):
         return data
     return ["\n".join(data)] if data else []
-
-
-def parsed(text: str) -> Any:
-    """The JSON value of a text; None where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The JSON objects of a list; anything else is left out."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 MAX_ANSWER_CHARS = 1_000_000
@@ -328,7 +316,9 @@ class Assembly:
     def _is_whole(self, at: int) -> bool:
         """Whether nothing is missing of the arguments of a call."""
         parts = self._arguments[at]
-        return bool(parts) and parts[-1].rstrip()[-1:] == "}" and _is_map(parsed("".join(parts)))
+        if not parts or parts[-1].rstrip()[-1:] != "}":
+            return False
+        return json_object("".join(parts)) is not None
 
     def _usage(self, chunk: Mapping[str, Any]) -> None:
         usage = chunk.get("usage")

@@ -10,8 +10,9 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import MAX_BODY_BYTES, error_message
-from toolcrib.net.models.completion import error_text, parsed
+from toolcrib.net.models.completion import error_text
 from toolcrib.net.models.connection import Connection
+from toolcrib.text.json_values import json_value
 
 CHECK_SECONDS = 4.0
 NO_LIST = (404, 405, 501)
@@ -192,7 +193,7 @@ async def _models(url: str, config: Config, egress: Egress) -> list[str]:
         why = f"HTTP {status}{f', {message}' if message else ''}"
         status = 0 if text.lstrip()[:1] == "<" and status in NO_LIST else status
         raise NoServer(why, answers=True, status=status)
-    value = parsed(text)
+    value = json_value(text)
     listed = value.get("data", value.get("models")) if isinstance(value, dict) else value
     if not isinstance(listed, list):
         message = "an HTML page" if text.lstrip()[:1] == "<" else "its /models is no list"

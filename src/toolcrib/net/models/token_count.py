@@ -10,9 +10,9 @@ from contextlib import suppress
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
-from toolcrib.net.models.completion import parsed
 from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint
+from toolcrib.text.json_values import json_value
 
 ASK_SECONDS = 10.0
 MAX_CHARS = 2_000_000
@@ -51,7 +51,7 @@ async def server_token_count(
                     if len(answer) > MAX_ANSWER_BYTES:
                         return None
                 if reply.status == 200:
-                    return _count(parsed(answer.decode("utf-8", "replace")))
+                    return _count(json_value(answer.decode("utf-8", "replace")))
     finally:
         await connection.close()
     return None

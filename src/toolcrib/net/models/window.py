@@ -11,9 +11,9 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import MAX_BODY_BYTES
-from toolcrib.net.models.completion import parsed
 from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint
+from toolcrib.text.json_values import json_value
 
 ASK_SECONDS = 3.0
 # What is loaded comes before what the model could have.
@@ -46,7 +46,7 @@ async def _window_at(base: str, path: str, model: str, config: Config, egress: E
                     if len(body) > MAX_BODY_BYTES:
                         return 0
                 if reply.status == 200:
-                    return _size(parsed(body.decode("utf-8", "replace")), model)
+                    return _size(json_value(body.decode("utf-8", "replace")), model)
     finally:
         await connection.close()
     return 0

@@ -17,7 +17,6 @@ from toolcrib.core.config import merge
 from toolcrib.core.errors import NotConfigured, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import error_message
-from toolcrib.net.models.completion import objects_in
 from toolcrib.net.models.endpoint import chat_models, find_endpoint
 from toolcrib.surfaces.lmstudio.messages import chat_messages
 from toolcrib.surfaces.lmstudio.panel import Panel
@@ -27,6 +26,7 @@ from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
 from toolcrib.surfaces.lmstudio.tools_provider import error_of, words_of
 from toolcrib.surfaces.proxy.app import ProxyApp
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, value_of
+from toolcrib.text.json_values import json_object, objects_in
 from toolcrib.toolbox import Toolbox
 
 PATH = "/v1/chat/completions"
@@ -151,11 +151,8 @@ class Generator:
         call.sent_chars = len(call.arguments) + 1
 
     async def _end(self, task: str, call: _GeneratedCall) -> None:
-        try:
-            arguments = json.loads(call.arguments or "{}")
-        except (ValueError, RecursionError):
-            arguments = None
-        if not isinstance(arguments, dict) or not call.name:
+        arguments = json_object(call.arguments or "{}")
+        if arguments is None or not call.name:
             why = f"The model's call of {call.name or 'a tool'} has no readable arguments."
             await self._send("toolCallGenerationFailed", task, error=error_of(why))
             return

@@ -17,6 +17,7 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import bracketed, parse_url
 from toolcrib.surfaces.lmstudio.host import Credentials
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
@@ -180,7 +181,7 @@ class PluginSocket:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 await self.send(hello)
-                answer = _object(await self._connection.recv())
+                answer = json_object(await self._connection.recv()) or {}
         except (ConnectionClosed, ConnectionFailed):
             raise ConnectionFailed(
                 "LM Studio closed the connection before it answered.", reason="closed"
@@ -215,7 +216,7 @@ class PluginSocket:
                 channel.closed.set()
 
     async def _take(self, raw: str | bytes) -> None:
-        message = _object(raw)
+        message = json_object(raw) or {}
         kind = message.get("type")
         if kind in ("rpcResult", "rpcError"):
             self._answered(message)
@@ -304,15 +305,6 @@ def error_title(message: Mapping[str, Any]) -> str:
         return "no reason given"
     texts = [str(error[key]) for key in ("title", "cause") if error.get(key)]
     return one_line(": ".join(dict.fromkeys(texts)) or "no reason given", 300)
-
-
-def _object(raw: str | bytes) -> JsonObject:
-    """A frame as an object; an empty one where it is none."""
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _number_of(message: JsonObject, key: str) -> int:

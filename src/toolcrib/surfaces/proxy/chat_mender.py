@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from toolcrib.net.models.completion import objects_in
 from toolcrib.surfaces.proxy.call_mender import CallMender, Part, mended_call
 from toolcrib.surfaces.proxy.frames import (
     FrameSplitter,
@@ -17,6 +16,7 @@ from toolcrib.surfaces.proxy.frames import (
     value_of,
 )
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
+from toolcrib.text.json_values import objects_in
 from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.tool_schemas import ToolSchemas
 

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from toolcrib.text.json_values import json_object
+
 MAX_FRAME_BYTES = 16_000_000
 """What is longer without an end goes through unread."""
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r|\n\r\n|\r\n\n")
@@ -104,13 +106,7 @@ def data_of(frame: bytes) -> str:
 
 def value_of(data: str) -> dict[str, Any] | None:
     """The object that the data of a frame is; None where it is none."""
-    if not data.startswith("{"):
-        return None
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    return json_object(data) if data.startswith("{") else None
 
 
 def text_of_json(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from toolcrib.net.models.upstream import UpstreamReply
 from toolcrib.surfaces.proxy.dialects import Dialect, dialect_of, error_bytes
 from toolcrib.surfaces.proxy.wire import answer_headers
+from toolcrib.text.json_values import json_object
 
 HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te"),
@@ -105,11 +105,7 @@ class ClientRequest:
         """The body as a JSON object; None where it is none."""
         if not self._parsed:
             self._parsed = True
-            try:
-                value = json.loads(self.body) if self.body else None
-            except (ValueError, RecursionError):
-                value = None
-            self._value = value if isinstance(value, dict) else None
+            self._value = json_object(self.body)
         return self._value
 
     async def watch(self, work: asyncio.Task[Any]) -> None:

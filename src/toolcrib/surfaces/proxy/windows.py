@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcrib.core.errors import ToolError
-from toolcrib.net.models.completion import objects_in
 from toolcrib.net.models.upstream import RawHeaders, Upstream
+from toolcrib.text.json_values import objects_in
 
 SECONDS = 2.0
 FRESH_SECONDS = 60.0

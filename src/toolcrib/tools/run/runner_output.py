@@ -7,6 +7,8 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from toolcrib.text.json_values import json_object
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteFailure:
@@ -172,7 +174,7 @@ def go(text: str) -> SuiteTotals:
     written: dict[tuple[str, str], list[str]] = {}
     failed: list[tuple[str, str]] = []
     for line in text.splitlines():
-        event = _event(line)
+        event = json_object(line) or {}
         action = event.get("Action")
         key = (
             str(event.get("Package") or event.get("ImportPath") or ""),
@@ -197,14 +199,6 @@ def go(text: str) -> SuiteTotals:
         name = f"{package}.{test}" if test else package
         totals.failures.append(SuiteFailure(name, "".join(lines[-MAX_FAILURE_LINES:]).strip("\n")))
     return totals
-
-
-def _event(line: str) -> dict[str, object]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 # The output of pytest and of unittest.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from toolcrib.execution.interpreters.programs import (
 )
 from toolcrib.execution.interpreters.python import has_package, python_for
 from toolcrib.files.paths import SafePath
+from toolcrib.text.json_values import json_object
 from toolcrib.tools.run import runner_output
 from toolcrib.tools.run.runner_output import SuiteTotals
 
@@ -313,11 +313,7 @@ def text_of(folder: SafePath, name: str) -> str:
 
 def json_of(folder: SafePath, name: str) -> dict[str, Any]:
     """The object in a JSON file in a folder; empty where there is none."""
-    try:
-        value = json.loads(text_of(folder, name) or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(text_of(folder, name)) or {}
 
 
 def command_line(argv: Sequence[str]) -> str:
