@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.files.handles import best_opener
-from toolcrib.system.openat import HAS_DESCRIPTORS
 from toolcrib.toolbox import Toolbox
 
 PYTHON = "class Crib:\n    def issue(self, name):\n        return name\n\n\nCrib().issue('file')\n"
@@ -89,7 +88,6 @@ async def main(workspace: Path, origin: str, platform: str) -> dict[str, Any]:
     return {
         "codes": codes,
         "texts": texts,
-        "descriptors": HAS_DESCRIPTORS,
         "opener": type(best_opener()).__name__,
         "left": sorted(os.listdir(workspace)),
     }

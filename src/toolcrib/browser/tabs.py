@@ -371,9 +371,9 @@ class Tab:
                 )
 
     @asynccontextmanager
-    async def answering(self, answer: str | None = None) -> AsyncIterator[None]:
-        """One call: dialogs are counted anew, and answered as it says."""
-        self.dialogs, self.dialog_answer = 0, answer
+    async def answering(self) -> AsyncIterator[None]:
+        """One call: dialogs are counted anew, and answered as its steps say."""
+        self.dialogs = 0
         if self.holding is not None:
             await self._let_go()
         try:

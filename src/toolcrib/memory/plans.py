@@ -54,6 +54,8 @@ MAX_NOTE_CHARS = 1000
 COMPACT_TOKENS = 150
 UNSAID = "may be outside text"
 """Stands for the goal of such a plan where it is only named."""
+MAX_OTHERS = 5
+"""Other plans that are listed with the conversation's own."""
 MAX_NAMED = 3
 """Further blocked steps that the compact form names."""
 
@@ -285,14 +287,14 @@ class Plans:
         except NotFound:
             return None
 
-    async def others(self, besides: int, project: int, limit: int = 5) -> list[Plan]:
+    async def others(self, besides: int, project: int) -> list[Plan]:
         """Other plans of the project that are not finished, the last changed first."""
 
         def read(connection: sqlite3.Connection) -> list[Plan]:
             numbers = connection.execute(
                 "SELECT id FROM plan WHERE project = ? AND id != ? AND EXISTS (SELECT 1 FROM"
                 " plan_step WHERE plan = id AND status != 'done') ORDER BY changed DESC LIMIT ?",
-                (project, besides, limit),
+                (project, besides, MAX_OTHERS),
             ).fetchall()
             return [_existing(connection, number) for (number,) in numbers]
 

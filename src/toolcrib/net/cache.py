@@ -185,6 +185,8 @@ SCHEMA = Schema(
 PACK_ABOVE = 1024
 ROW_BYTES = 200
 """What a row takes beside its body, about."""
+MAX_MEMORY_BYTES = 8_000_000
+"""Of entries that are kept in this process alone."""
 KEEP_SHARE = 0.9
 """How full the cache is left once something had to go, so that it does not go one by one."""
 MAX_TOUCHED_KEYS = 32
@@ -338,8 +340,7 @@ class StoreBackend:
 class MemoryBackend:
     """A few entries in this process."""
 
-    def __init__(self, max_bytes: int = 8_000_000) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self) -> None:
         self._entries: OrderedDict[bytes, CacheEntry] = OrderedDict()
 
     def get(self, key: bytes) -> CacheEntry | None:
@@ -350,7 +351,7 @@ class MemoryBackend:
         """Keep an entry; the oldest go when there is no room."""
         self._entries.pop(key, None)
         self._entries[key] = entry
-        while sum(len(e.body) + ROW_BYTES for e in self._entries.values()) > self._max_bytes:
+        while sum(len(e.body) + ROW_BYTES for e in self._entries.values()) > MAX_MEMORY_BYTES:
             self._entries.popitem(last=False)
 
     def remove(self, key: bytes) -> None:

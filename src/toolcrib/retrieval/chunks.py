@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.core.errors import BadInput
@@ -70,7 +70,6 @@ def split_text(
     size: ChunkSize | None = None,
     headings: Sequence[Heading] = (),
     pages: Sequence[tuple[int, int]] = (),
-    check: Callable[[], None] = lambda: None,
 ) -> list[TextChunk]:
     """The chunks of a text, in its order.
 
@@ -79,13 +78,12 @@ def split_text(
         size: see there.
         headings: parts of the text, in its order; a chunk begins at one where it can.
         pages: offset and number of each page, in the order of the text; a chunk stays on one.
-        check: called between two chunks; what it raises passes through.
     """
     size = size or ChunkSize()
     cutter = _Cutter(text, size, headings, pages)
     found: list[TextChunk] = []
     line = line_at = 0
-    for start, end in cutter.spans(check):
+    for start, end in cutter.spans():
         line += text.count("\n", line_at, start)
         line_at = start
         last_line = line + text.count("\n", start, end)
@@ -123,11 +121,10 @@ class _Cutter:
         self._path: list[Heading] = []
         self._seen = 0
 
-    def spans(self, check: Callable[[], None]) -> Iterator[tuple[int, int]]:
+    def spans(self) -> Iterator[tuple[int, int]]:
         """Start and end of each chunk."""
         text, at, end = self._text, 0, 0
         while True:
-            check()
             at = _after_blanks(text, at)
             if at >= len(text):
                 return

@@ -74,7 +74,6 @@ else:
     )
 
 __all__ = [
-    "HAS_DESCRIPTORS",
     "O_CLOEXEC",
     "O_DIRECTORY",
     "O_NOCTTY",
@@ -104,9 +103,6 @@ __all__ = [
     "unlink",
     "utime",
 ]
-
-HAS_DESCRIPTORS = sys.platform != "win32"
-"""Whether these are the system's own."""
 
 
 class FolderEntry(Protocol):

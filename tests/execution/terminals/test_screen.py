@@ -101,11 +101,9 @@ def test_modes_that_change_what_keys_send() -> None:
     screen = Screen()
     screen.feed(b"\x1b[?1h\x1b[?2004h")
     assert screen.application_keys
-    assert screen.bracketed_paste
 
     screen.feed(b"\x1bc")
     assert not screen.application_keys
-    assert not screen.bracketed_paste
 
 
 def test_another_size_keeps_the_cursor_and_what_stands_above_it() -> None:

@@ -380,12 +380,16 @@ async def test_through_the_configured_proxy(public: WireServer) -> None:
         await each.close()
 
 
+def socks_url(lease: Lease) -> str:
+    return f"socks5h://{lease.username}:{lease.password}@127.0.0.1:{lease.port}"
+
+
 CURL = shutil.which("curl")
 Ways = Callable[[Lease], list[str]]
 WAYS: dict[str, Ways] = {
     "http": lambda lease: ["--proxy", lease.http_url],
     "tunnel": lambda lease: ["--proxytunnel", "--proxy", lease.http_url],
-    "socks": lambda lease: ["--proxy", lease.socks_url],
+    "socks": lambda lease: ["--proxy", socks_url(lease)],
 }
 
 
@@ -409,7 +413,7 @@ async def test_curl(lease: Lease, public: WireServer, internal: WireServer, meth
 
 async def test_wreq_as_a_socks_client(lease: Lease, public: WireServer) -> None:
     wreq = pytest.importorskip("wreq")
-    client = wreq.Client(proxies=[wreq.Proxy.all(lease.socks_url)])
+    client = wreq.Client(proxies=[wreq.Proxy.all(socks_url(lease))])
     answer = await client.get(public.url("/", "public.test"))
     assert bytes(await answer.bytes()) == b"public"
     client.close()

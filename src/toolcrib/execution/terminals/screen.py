@@ -491,7 +491,6 @@ class Screen:
         grid: what is shown.
         title: what the program calls its window.
         application_keys: whether arrows are to be sent in their other form.
-        bracketed_paste: whether pasted text is to be marked as such.
         replies: answers to what the program asked its terminal; whoever owns the
             connection sends them and empties this.
     """
@@ -501,7 +500,6 @@ class Screen:
         self.title = ""
         self.replies = bytearray()
         self.application_keys = False
-        self.bracketed_paste = False
         self._sequences = SequenceParser()
 
     def feed(self, data: bytes) -> None:
@@ -541,7 +539,7 @@ class Screen:
         elif len(value) == 2 and value[0] in "()":
             self.grid.drawing[value[0] == ")"] = value[1] == "0"
         if value == "c":
-            self.application_keys = self.bracketed_paste = False
+            self.application_keys = False
 
     def _command(self, value: str) -> None:
         number, _, rest = value.partition(";")
@@ -589,8 +587,6 @@ class Screen:
             grid.place(0, 0)
         elif mode == 7:
             grid.wraps = on
-        elif mode == 2004:
-            self.bracketed_paste = on
         elif mode == 1048:
             (grid.save if on else grid.restore)()
         elif mode in (47, 1047, 1049) and on != grid.full_screen:

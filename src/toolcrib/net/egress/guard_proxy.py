@@ -307,11 +307,6 @@ class Lease:
         return f"http://{self.username}:{self.password}@127.0.0.1:{self.port}"
 
     @property
-    def socks_url(self) -> str:
-        """The proxy for SOCKS5 clients, which must leave names to it."""
-        return f"socks5h://{self.username}:{self.password}@127.0.0.1:{self.port}"
-
-    @property
     def refusals(self) -> tuple[Blocked, ...]:
         """What was refused, oldest first; a tool can raise one of these."""
         return tuple(self._refusals)

@@ -23,6 +23,8 @@ CHARS_PER_SLIP = 8
 MAX_SLIPS = 3
 MAX_COMPARED_CHARS = 80
 """Characters of a name that are compared."""
+MAX_NEAR = 5
+"""Headings that are given as most like a name."""
 ALIKE_CHARS = 4
 """Letters by which two words begin that count as alike."""
 _WORD = re.compile(r"[^\W_]+")
@@ -85,7 +87,7 @@ def section_named(name: str, headings: Sequence[Heading], length: int) -> PageSe
     return PageSection(first, first.start, end, others)
 
 
-def near_headings(name: str, headings: Sequence[Heading], count: int = 5) -> list[Heading]:
+def near_headings(name: str, headings: Sequence[Heading]) -> list[Heading]:
     """The headings that are most like a name, best first; of equal ones the first."""
     wanted = _plain(name)
     by_title: dict[str, Heading] = {}
@@ -101,7 +103,7 @@ def near_headings(name: str, headings: Sequence[Heading], count: int = 5) -> lis
         return matcher.ratio() + same / (len(words) or 1)
 
     # Python's sort is stable, so of equal ones the first stays first.
-    return [by_title[t] for t in sorted(by_title, key=lambda t: -likeness(t))[:count]]
+    return [by_title[t] for t in sorted(by_title, key=lambda t: -likeness(t))[:MAX_NEAR]]
 
 
 def heading_at(headings: Sequence[Heading], starts: Sequence[int], offset: int) -> str:
