@@ -19,10 +19,8 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import error_message
 from toolcrib.net.models.endpoint import chat_models, find_endpoint
 from toolcrib.surfaces.lmstudio.messages import chat_messages
-from toolcrib.surfaces.lmstudio.panel import Panel
-from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
-from toolcrib.surfaces.lmstudio.tasks import OpenTasks
-from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
+from toolcrib.surfaces.lmstudio.plugin_socket import JsonObject
+from toolcrib.surfaces.lmstudio.task_hook import TaskHook
 from toolcrib.surfaces.lmstudio.tools_provider import error_of, words_of
 from toolcrib.surfaces.proxy.app import ProxyApp
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, value_of
@@ -49,43 +47,13 @@ class _GeneratedCall:
     """How many characters of the arguments LM Studio has."""
 
 
-class Generator:
-    """Answers on the channel `setGenerator`.
+class Generator(TaskHook):
+    """Offers a model, and answers on the channel `setGenerator`."""
 
-    Args:
-        boxes: the toolboxes by settings.
-        panel: reads what the settings panel of a chat says.
-    """
+    channel_name = "setGenerator"
+    request = "generate"
 
-    def __init__(self, boxes: PanelToolboxes, panel: Panel) -> None:
-        self._boxes = boxes
-        self._panel = panel
-        self._tasks = OpenTasks()
-        self._channel: Channel | None = None
-
-    async def register(self, socket: PluginSocket) -> Channel:
-        """Offer a model.
-
-        Raises:
-            ConnectionFailed: the connection has ended.
-        """
-        self._channel = await socket.open_channel("setGenerator", self._on_message)
-        return self._channel
-
-    async def close(self) -> None:
-        """Cancel all answers."""
-        await self._tasks.close()
-
-    async def _on_message(self, message: JsonObject) -> None:
-        task = str(message.get("taskId"))
-        if message.get("type") == "generate":
-            why = self._tasks.start(task, self._generate(task, message))
-            if why:
-                await self._send("error", task, error=error_of(why))
-        elif message.get("type") == "abort" and self._tasks.cancel(lambda key: key == task):
-            await self._send("aborted", task)
-
-    async def _generate(self, task: str, message: JsonObject) -> None:
+    async def _work(self, task: str, message: JsonObject) -> None:
         values = self._panel.values(message)
         place = message.get("workingDirectoryPath")
         tools = message.get("toolDefinitions")
@@ -159,10 +127,6 @@ class Generator:
         request = {"type": "function", "name": call.name, "arguments": arguments}
         request |= {"id": call.id} if call.id else {}
         await self._send("toolCallGenerationEnded", task, toolCallRequest=request)
-
-    async def _send(self, kind: str, task: str, **more: Any) -> None:
-        assert self._channel is not None
-        await self._channel.send({"type": kind, "taskId": task, **more})
 
 
 async def _model_of(box: Toolbox) -> str:

@@ -23,9 +23,9 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.lmstudio.messages import IMAGE, chat_messages, parts_of, text_of_parts
 from toolcrib.surfaces.lmstudio.panel import Panel, stages_of
 from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
-from toolcrib.surfaces.lmstudio.tasks import OpenTasks
+from toolcrib.surfaces.lmstudio.task_hook import TaskHook
 from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes, conversation_of
-from toolcrib.surfaces.lmstudio.tools_provider import error_of, words_of
+from toolcrib.surfaces.lmstudio.tools_provider import words_of
 from toolcrib.surfaces.proxy.prompt_stages import ModelCompletion
 from toolcrib.surfaces.proxy.upstreams import Upstreams
 from toolcrib.system.threads import in_thread, random_id
@@ -68,7 +68,7 @@ class StatusLine:
             await self._socket.call("processingHandleUpdate", {**self._about, "update": update})
 
 
-class PromptPreprocessor:
+class PromptPreprocessor(TaskHook):
     """Answers on the channel `setPromptPreprocessor`.
 
     Args:
@@ -77,39 +77,21 @@ class PromptPreprocessor:
         open_socket: opens a further connection of this plugin.
     """
 
+    channel_name = "setPromptPreprocessor"
+    request = "preprocess"
+
     def __init__(self, boxes: PanelToolboxes, panel: Panel, open_socket: OpenSocket) -> None:
-        self._boxes = boxes
-        self._panel = panel
+        super().__init__(boxes, panel)
         self._open_socket = open_socket
-        self._tasks = OpenTasks()
         self._originals: OrderedDict[str, str] = OrderedDict()
-        self._channel: Channel | None = None
         self._socket: PluginSocket | None = None
 
     async def register(self, socket: PluginSocket) -> Channel:
-        """Offer to work on messages.
-
-        Raises:
-            ConnectionFailed: the connection has ended.
-        """
+        """Offer to work on messages; see `TaskHook`."""
         self._socket = socket
-        self._channel = await socket.open_channel("setPromptPreprocessor", self._on_message)
-        return self._channel
+        return await super().register(socket)
 
-    async def close(self) -> None:
-        """Cancel what is under way."""
-        await self._tasks.close()
-
-    async def _on_message(self, message: JsonObject) -> None:
-        task = str(message.get("taskId"))
-        if message.get("type") == "preprocess":
-            why = self._tasks.start(task, self._preprocess(task, message))
-            if why:
-                await self._send("error", task, error=error_of(why))
-        elif message.get("type") == "abort" and self._tasks.cancel(lambda key: key == task):
-            await self._send("aborted", task)
-
-    async def _preprocess(self, task: str, message: JsonObject) -> None:
+    async def _work(self, task: str, message: JsonObject) -> None:
         assert self._socket is not None
         given = message.get("input")
         sent: JsonObject = given if isinstance(given, dict) else {"role": "user", "content": []}
@@ -259,10 +241,6 @@ class PromptPreprocessor:
             self._originals.popitem(last=False)
         others = [p for p in parts_of(sent) if p.get("type") != "text" and p not in read]
         return {**sent, "content": [*others, {"type": "text", "text": text}]}
-
-    async def _send(self, kind: str, task: str, **more: Any) -> None:
-        assert self._channel is not None
-        await self._channel.send({"type": kind, "taskId": task, **more})
 
 
 def _budget(prompt: Prompt, box: Toolbox) -> str:
