@@ -17,6 +17,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, WRITE
 from toolcrib.files.paths import SafePath
+from toolcrib.memory.delayed_write import DelayedWrite
 from toolcrib.memory.memory_records import (
     MAX_TITLE_CHARS,
     EntryDraft,
@@ -37,7 +38,6 @@ MAX_FAILED = 50
 MAX_TITLES = 8
 MAX_PATHS = 10
 MAX_PATH_CHARS = 150
-WRITE_SECONDS = 0.5
 ASK_SECONDS = 60.0
 OWN_GROUPS = {"memory", "context", "plan", "meta"}
 """Tools that keep what they do themselves."""
@@ -100,7 +100,7 @@ class Activity:
         self._services = services
         self._sources: OrderedDict[str, str] = OrderedDict()
         self._tracked: OrderedDict[str, TrackedSession] = OrderedDict()
-        self._writing: asyncio.Task[None] | None = None
+        self._write = DelayedWrite(self.flush)
         self._config: Config | None = None
 
     @classmethod
@@ -169,16 +169,11 @@ class Activity:
             await self._ask(session, ctx)
         if session.since_summary >= config.memory.summary_interval:
             self._sum_up(session)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_soon())
+        self._write.start()
 
     async def close(self) -> None:
         """Write what waits."""
-        if self._writing is not None:
-            self._writing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._writing
-        await self.flush()
+        await self._write.close()
 
     async def flush(self) -> None:
         """Write what waits; where the store cannot be written it is left out."""
@@ -197,10 +192,6 @@ class Activity:
                 if waiting:
                     await self._services.use(ContextEntries).save(waiting, scope, origin)
                 await self._services.use(SessionRecords).touch(name, session.project, session.began)
-
-    async def _write_soon(self) -> None:
-        await asyncio.sleep(WRITE_SECONDS)
-        await asyncio.shield(self.flush())
 
     def _note_state(self, call: Call, result: Result, project: int) -> None:
         ctx = call.ctx

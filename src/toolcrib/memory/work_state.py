@@ -15,6 +15,7 @@ from typing import Any, Self
 from toolcrib.core.config import environment
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ConfigError, StorageFailure
+from toolcrib.memory.delayed_write import DelayedWrite
 from toolcrib.memory.memory_records import storable
 from toolcrib.memory.times import DAY
 from toolcrib.state.redaction import names_secret
@@ -31,7 +32,6 @@ SCHEMA = Schema(
         """,
     ),
 )
-WRITE_SECONDS = 0.5
 """Changes of so long are written together."""
 SESSION_SECONDS = 30 * DAY
 MAX_LISTED = 50
@@ -134,7 +134,7 @@ class WorkStates:
         self._rows = rows
         self._max_bytes = max_bytes
         self._waiting: dict[str, list[Mapping[str, Any]]] = {}
-        self._writing: asyncio.Task[None] | None = None
+        self._write = DelayedWrite(self.flush)
         # What is being written is neither waiting nor there yet: nobody looks meanwhile.
         self._moving = asyncio.Lock()
         self.warnings: list[str] = []
@@ -177,8 +177,7 @@ class WorkStates:
     def note(self, scope: str, changes: Mapping[str, Any]) -> None:
         """Change a state within half a second, together with other changes."""
         self._waiting.setdefault(scope, []).append(changes)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write_soon())
+        self._write.start()
 
     async def forget(self, *scopes: str) -> int:
         """Remove the states of some scopes, without any those of all; how many there were."""
@@ -206,16 +205,7 @@ class WorkStates:
 
     async def close(self) -> None:
         """Write what waits."""
-        if self._writing is not None:
-            self._writing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._writing
-        await self.flush()
-
-    async def _write_soon(self) -> None:
-        await asyncio.sleep(WRITE_SECONDS)
-        # Shielded: what was taken out of the queue is written, whoever ends this task.
-        await asyncio.shield(self.flush())
+        await self._write.close()
 
     def _store(
         self, connection: sqlite3.Connection, scope: str, changes: Sequence[Mapping[str, Any]]
