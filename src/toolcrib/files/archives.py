@@ -165,6 +165,18 @@ class Archive:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class MemberContent:
+    """What a file of an archive holds, to be written elsewhere."""
+
+    archive: Archive
+    member: ArchiveMember
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, as `Archive.content` gives them."""
+        return self.archive.content(self.member)
+
+
 def _refuse_duplicate(known: dict[str, str], name: str, kind: str) -> None:
     """Two members of one name, also where only case differs, or a file that is a folder too."""
     folded = "/".join(map(fold, name.split("/")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +18,7 @@ from toolcrib.files.archives import (
     Archive,
     ArchiveLimits,
     ArchiveMember,
+    MemberContent,
     PackedEntry,
     collect_entries,
     open_archive,
@@ -60,15 +61,6 @@ class BackupRestore:
     changed: list[str]
     same: int
     step: Step
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    archive: Archive
-    member: ArchiveMember
-
-    def chunks(self) -> Iterator[bytes]:
-        return self.archive.content(self.member)
 
 
 class Backups:
@@ -142,7 +134,7 @@ class Backups:
             same += state == "same"
             if state != "same":
                 (found.new if state == "new" else found.changed).append(member.name)
-                found.step.write(target, _Member(archive, member), mode=member.mode)
+                found.step.write(target, MemberContent(archive, member), mode=member.mode)
         return BackupRestore(found.new, found.changed, same, found.step)
 
     def _root_of(self, name: str, file: BinaryIO) -> str:

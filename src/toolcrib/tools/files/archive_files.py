@@ -15,6 +15,7 @@ from toolcrib.files.archives import (
     ArchiveLimits,
     ArchiveMember,
     Format,
+    MemberContent,
     PackedEntry,
     collect_entries,
     format_of,
@@ -83,15 +84,6 @@ class _Packing:
 
     def chunks(self) -> Iterator[bytes]:
         return pack(self.form, self.members, self.check)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unpacking:
-    archive: Archive
-    member: ArchiveMember
-
-    def chunks(self) -> Iterator[bytes]:
-        return self.archive.content(self.member)
 
 
 async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: Ctx) -> Result:
@@ -174,7 +166,9 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
             mtime = int(member.mtime * 1e9) if member.mtime > 0 else None
             mode = member.mode if member.mode is None else member.mode | 0o600
             expected = ANYTHING if overwrite else ""
-            step.write(target, _Unpacking(found, member), expected=expected, mode=mode, mtime=mtime)
+            step.write(
+                target, MemberContent(found, member), expected=expected, mode=mode, mtime=mtime
+            )
         applied = await ctx.use(Changes).apply(step, ctx)
     finally:
         handle.close()
