@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from toolcrib.chatflow.flow import run_stages, select_stages
+from toolcrib.chatflow.flow import run_stages, select_stages, stage_name
 from toolcrib.chatflow.prompt import Prompt, PromptMessage, StageContext, text_of
 from toolcrib.chatflow.token_count import learn_overflow, learn_usage, silent_cut
 from toolcrib.core.context import Services
@@ -49,7 +49,7 @@ class ChatStages:
     @property
     def names(self) -> list[str]:
         """Those that are on, in their order."""
-        return [getattr(stage, "__name__", "stage") for stage in self._stages]
+        return [stage_name(stage) for stage in self._stages]
 
     def begin_turn(self, endpoint: Endpoint, find_window: FindWindow, tell: Tell) -> None:
         """Say who is asked from now on.

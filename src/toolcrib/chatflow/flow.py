@@ -72,7 +72,7 @@ async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Sta
     """
     _begin(prompt)
     # The order of `stages` is theirs: the guard comes last, since it counts what they add.
-    before = [stage for stage in stages if _name(stage) != "guard"]
+    before = [stage for stage in stages if stage_name(stage) != "guard"]
     if before and prompt.messages:
         stale = await _add_again(prompt, context)
         _count_message(prompt, context)
@@ -111,12 +111,13 @@ async def _run(stage: Stage, prompt: Prompt, context: StageContext) -> None:
     try:
         await stage(prompt, context)
     except ToolError as error:
-        prompt.note(_name(stage), f"left out: {error.message}")
+        prompt.note(stage_name(stage), f"left out: {error.message}")
     except Exception as error:  # noqa: BLE001 - the request goes on without this stage
-        prompt.note(_name(stage), f"left out: {type(error).__name__}: {str(error)[:200]}")
+        prompt.note(stage_name(stage), f"left out: {type(error).__name__}: {str(error)[:200]}")
 
 
-def _name(stage: Stage) -> str:
+def stage_name(stage: Stage) -> str:
+    """What a stage is called in notes and lists."""
     return getattr(stage, "__name__", "stage")
 
 

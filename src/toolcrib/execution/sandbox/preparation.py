@@ -46,10 +46,8 @@ from toolcrib.execution.sandbox.terms import (
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
+from toolcrib.system.file_locks import take_lock
 from toolcrib.system.removal import remove
-
-if TYPE_CHECKING or sys.platform != "win32":
-    import fcntl
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -110,12 +108,10 @@ class Scratch:
 def _locked(folder: str | Path) -> int:
     """A descriptor that holds the lock of a folder; -1 where somebody else does."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return -1
-    return fd
+    if take_lock(fd):
+        return fd
+    os.close(fd)
+    return -1
 
 
 MAX_LINKS = 40

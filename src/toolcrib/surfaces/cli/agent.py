@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from argparse import ArgumentParser, Namespace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -59,7 +58,7 @@ async def _print(options: Namespace, config: Config) -> int:
 
 
 def _list(runs: list[AgentRun], *, as_json: bool) -> None:
-    from toolcrib.surfaces.cli.screen import table
+    from toolcrib.surfaces.cli.screen import local_time, table
 
     if as_json:
         for found in runs:
@@ -69,7 +68,7 @@ def _list(runs: list[AgentRun], *, as_json: bool) -> None:
     rows += [
         (
             r.id,
-            _local(r.started).strftime("%m-%d %H:%M"),
+            local_time(r.started).strftime("%m-%d %H:%M"),
             r.outcome.status.value,
             str(r.outcome.steps),
             str(r.outcome.tool_calls),
@@ -118,7 +117,3 @@ def _facts(found: AgentRun) -> dict[str, Any]:
         "ended": found.ended,
         "outcome": found.outcome.to_json(),
     }
-
-
-def _local(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds).astimezone()

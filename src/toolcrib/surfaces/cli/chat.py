@@ -264,12 +264,7 @@ def _question(options: Namespace) -> str | None:
 
 
 def _list(chats: list[Chat]) -> None:
-    from datetime import datetime
+    from toolcrib.surfaces.cli.screen import local_time, table
 
-    from toolcrib.surfaces.cli.screen import table
-
-    rows = [
-        (c.name, datetime.fromtimestamp(c.used).astimezone().strftime("%m-%d %H:%M"), c.title)
-        for c in chats
-    ]
+    rows = [(c.name, local_time(c.used).strftime("%m-%d %H:%M"), c.title) for c in chats]
     print("\n".join(table(rows)) or "No chats yet.")

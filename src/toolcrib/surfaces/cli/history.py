@@ -6,7 +6,6 @@ import asyncio
 import json
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -138,14 +137,14 @@ def _as_object(line: str) -> dict[str, Any]:
 
 
 def _table(entries: list[HistoryEntry]) -> list[str]:
-    from toolcrib.surfaces.cli.screen import table
+    from toolcrib.surfaces.cli.screen import local_time, table
 
     rows = [("id", "time", "tool", "outcome", "took", "tokens", "arguments")]
     # As short as they are, all columns together fit into 80.
     rows += [
         (
             entry.id[:6],
-            _local(entry.time).strftime("%m-%d %H:%M"),
+            local_time(entry.time).strftime("%m-%d %H:%M"),
             entry.tool[:15],
             entry.outcome[:15],
             _took(entry.ms),
@@ -196,11 +195,11 @@ def _chosen(entries: list[HistoryEntry], wanted: str) -> HistoryEntry:
 
 
 def _show(entry: HistoryEntry) -> None:
-    from toolcrib.surfaces.cli.screen import visible
+    from toolcrib.surfaces.cli.screen import local_time, visible
 
     facts = {
         "id": entry.id,
-        "time": _local(entry.time).isoformat(sep=" ", timespec="milliseconds"),
+        "time": local_time(entry.time).isoformat(sep=" ", timespec="milliseconds"),
         "caller": " ".join(filter(None, (entry.surface, entry.client))),
         "session": entry.session,
         "tool": entry.tool,
@@ -213,7 +212,3 @@ def _show(entry: HistoryEntry) -> None:
         print(f"{name:<10} {visible(value)}")
     if entry.note:
         print(f"\n{visible(entry.note.rstrip())}")
-
-
-def _local(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds).astimezone()

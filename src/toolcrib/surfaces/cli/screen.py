@@ -7,6 +7,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 COLUMNS = 80
 MAX_COLUMNS = 160
@@ -35,6 +36,11 @@ def coloured(name: str) -> tuple[str, str]:
     if not sys.stderr.isatty() or plain.get("NO_COLOR") or plain.get("TERM") == "dumb":
         return "", ""
     return COLOURS[name], "\x1b[0m"
+
+
+def local_time(seconds: float) -> datetime:
+    """A time as the clock on the wall says it."""
+    return datetime.fromtimestamp(seconds).astimezone()
 
 
 def visible(text: str) -> str:

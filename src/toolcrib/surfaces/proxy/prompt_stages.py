@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.chatflow.flow import run_stages, select_stages
+from toolcrib.chatflow.flow import run_stages, select_stages, stage_name
 from toolcrib.chatflow.prompt import Prompt, PromptMessage, StageContext
 from toolcrib.chatflow.token_count import learn_overflow, learn_usage, silent_cut
 from toolcrib.core.errors import Unavailable
@@ -58,7 +58,7 @@ class PromptStages:
     @property
     def names(self) -> list[str]:
         """Those that are on, in their order."""
-        return [getattr(stage, "__name__", "stage") for stage in self._stages]
+        return [stage_name(stage) for stage in self._stages]
 
     def may_act(self, body: bytes) -> bool:
         """Whether any stage may have something to do with a request."""
