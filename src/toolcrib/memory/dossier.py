@@ -15,9 +15,10 @@ from toolcrib.memory.place import ConversationPlace
 from toolcrib.memory.plans import Plans
 from toolcrib.memory.recall import RecalledFacts, recall
 from toolcrib.memory.session_records import PARTS, SessionRecord, SessionRecords
-from toolcrib.memory.times import duration, moment
+from toolcrib.memory.times import duration
 from toolcrib.memory.work_state import WorkStates
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import moment
 
 TITLES = {
     "task": "Task",

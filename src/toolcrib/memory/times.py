@@ -30,11 +30,6 @@ def day(when: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(when))
 
 
-def moment(when: float) -> str:
-    """The local day and minute of a time."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
-
-
 _LENGTH = re.compile(r"(\d{1,5})\s*(h|hours?|d|days?|w|weeks?|m|months?|y|years?)?", re.IGNORECASE)
 _UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "m": 30 * DAY, "y": 365 * DAY}
 

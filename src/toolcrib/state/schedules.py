@@ -23,6 +23,7 @@ from toolcrib.core.result import Result
 from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Area, Owner, Schema, Store
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import moment
 
 SCHEMA = Schema(
     "schedule",
@@ -247,7 +248,7 @@ class Schedules:
 
     async def _run_noted(self, one: ScheduledCall) -> None:
         if not one.tool:
-            self.warnings.append(f"Reminder for {_moment(one.due)}: {one.text}")
+            self.warnings.append(f"Reminder for {moment(one.due)}: {one.text}")
             await self._move(one.id, "running", "done")
             return
         try:
@@ -278,8 +279,4 @@ class Schedules:
                 await asyncio.shield(self._sessions.save(session))
 
     def _warn(self, one: ScheduledCall, what: str) -> None:
-        self.warnings.append(f"Scheduled {one.id} for {_moment(one.due)} ({one.title}) {what}.")
-
-
-def _moment(when: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
+        self.warnings.append(f"Scheduled {one.id} for {moment(one.due)} ({one.title}) {what}.")

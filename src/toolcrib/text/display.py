@@ -1,9 +1,10 @@
-"""Sizes, names, JSON and CSV as a reader sees them."""
+"""Sizes, times, names, JSON and CSV as a reader sees them."""
 
 from __future__ import annotations
 
 import csv
 import json
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,11 @@ def size_of(count: int) -> str:
     while size >= 1000 and unit < len(UNITS) - 1:
         size, unit = size / 1000, unit + 1
     return counted(count, "byte") if not unit else f"{size:.1f} {UNITS[unit]}"
+
+
+def moment(when: float) -> str:
+    """The local day and minute of a time, as `2026-11-23 09:05`."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
 
 
 def counted(number: int, noun: str, many: str = "") -> str:

@@ -78,8 +78,8 @@ async def _search(services: Services, options: Namespace) -> int:
 
 async def _show(services: Services, options: Namespace) -> int:
     from toolcrib.memory.memories import Memories
-    from toolcrib.memory.times import moment
     from toolcrib.surfaces.cli.screen import visible
+    from toolcrib.text.display import moment
 
     if not options.words:
         return await _show_everything(services)

@@ -9,8 +9,9 @@ from typing import Literal
 from toolcrib.core.result import Next, Result
 from toolcrib.memory.context_entries import ContextEntry
 from toolcrib.memory.session_records import PARTS, SessionRecord
-from toolcrib.memory.times import day, duration, moment
+from toolcrib.memory.times import day, duration
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import moment
 
 MAX_CONTENT = 300
 TypeName = Literal["", "decision", "pattern", "configuration", "file_change", "error", "summary"]

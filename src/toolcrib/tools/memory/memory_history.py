@@ -8,8 +8,8 @@ from toolcrib.core.tool import READ, Count, tool
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import Memory, MemoryChange
 from toolcrib.memory.place import place_of
-from toolcrib.memory.times import moment
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import moment
 from toolcrib.tools.memory.view import about, sources_of
 
 
