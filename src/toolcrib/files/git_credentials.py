@@ -1,7 +1,8 @@
 """Credentials in the settings of git: which entries are some, and the rest without them.
 
 Git itself has to read its settings, and people and CI systems keep tokens there: in the address
-of a remote or a proxy, as a header that is sent along, as a helper that prints them.
+of a remote or a proxy, as a header that is sent along, as a helper that prints them. Settings of
+Mercurial have the same form.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 IN_ANY_FOLDER = frozenset({".gitmodules", ".gitconfig"})
-IN_A_REPOSITORY = frozenset({"config", "config.worktree"})
-SETTINGS = IN_ANY_FOLDER | IN_A_REPOSITORY
-"""Names of files with settings of git."""
+IN_A_REPOSITORY = re.compile(r"(?:config|hgrc)(?:[.~].*)?", re.IGNORECASE | re.DOTALL)
+"""`config.lock` and `config.bak` hold what `config` holds."""
 MAX_SETTINGS_BYTES = 1_000_000
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
 ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
@@ -34,7 +34,7 @@ _SECRET_VALUE = re.compile(rb"(?:pass|token|secret)[\w-]*\s*=\s*[\w-]", re.IGNOR
 
 def may_be_settings(name: str) -> bool:
     """Whether a file of this name may have settings of git."""
-    return name.lower() in SETTINGS
+    return name.lower() in IN_ANY_FOLDER or bool(IN_A_REPOSITORY.fullmatch(name))
 
 
 def are_settings(parts: Sequence[str]) -> bool:
@@ -42,7 +42,8 @@ def are_settings(parts: Sequence[str]) -> bool:
     *folders, name = [part.lower() for part in parts] or [""]
     if name in IN_ANY_FOLDER:
         return True
-    return name in IN_A_REPOSITORY and any(folder.endswith(".git") for folder in folders)
+    in_repository = any(folder.endswith((".git", ".hg")) for folder in folders)
+    return in_repository and bool(IN_A_REPOSITORY.fullmatch(name))
 
 
 def _logical_lines(data: bytes) -> Iterator[bytes]:

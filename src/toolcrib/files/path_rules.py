@@ -259,7 +259,8 @@ EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*
 
 WRITE_PATTERNS = (
     # What git runs.
-    ".git/hooks", "*.git/hooks", ".git/config", "*.git/config", ".git/config.worktree",
+    ".git/hooks", "*.git/hooks", ".git/config", "*.git/config", ".git/config?*",
+    "*.git/config?*", ".hg/hgrc*",
     ".git/commondir", "*.git/commondir", ".git/info/attributes", ".git/rebase-merge",
     ".git/rebase-apply", ".git/sequencer", ".git/modules", ".git/worktrees", ".githooks",
     ".husky", ".gitmodules", ".gitconfig", ".config/git",

@@ -17,7 +17,7 @@ ACTED_ON = [
     ".devcontainer/devcontainer.json", "app.code-workspace", ".codex/config.toml",
     ".gemini/settings.json", "opencode.json", ".exrc", ".gdbinit", ".pre-commit-config.yaml",
     ".yarnrc", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "sub/AGENTS.md", ".cursorrules",
-    ".github/copilot-instructions.md", ".github/workflows/x.yml", ".hg/hgrc", ".gitattributes",
+    ".github/copilot-instructions.md", ".github/workflows/x.yml", ".gitattributes",
     "lefthook.yml", ".mise.toml", ".tool-versions", ".lldbinit", ".pdbrc", ".irbrc", ".Rprofile",
     "lib/site-packages/x.pth", "sitecustomize.py", ".cargo/config.toml", ".mvn/extensions.xml",
     "bunfig.toml", "eslint.config.js", ".rubocop.yml", "build.rs", ".gitlab-ci.yml", "a.desktop",

@@ -23,6 +23,9 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
         folder.mkdir(parents=True)
         (folder / "config").write_text(CORE + REMOTE)
         (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "work/.git/config.lock").write_text(REMOTE)
+    (tmp_path / "work/.hg").mkdir()
+    (tmp_path / "work/.hg/hgrc").write_text(f"[auth]\nx.password = {TOKEN}\n")
     (tmp_path / "work/lib/.git").mkdir(parents=True)
     (tmp_path / "work/lib/.git/config").write_text(CORE)
     (tmp_path / "work/.gitmodules").write_text(f"[submodule]\n\turl = https://u:{TOKEN}@h.org/s\n")
@@ -39,6 +42,9 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
     ("tool", "arguments"),
     [
         ("read_file", {"path": ".git/config"}),
+        ("read_file", {"path": ".git/config.lock"}),
+        ("read_file", {"path": ".hg/hgrc"}),
+        ("search_files", {"pattern": "url|password", "path": ".hg"}),
         ("read_file", {"path": "bare.git/config"}),
         ("read_file", {"path": ".gitmodules"}),
         ("read_file", {"path": "plain/config"}),

@@ -145,7 +145,10 @@ async def test_no_form_of_a_credential_is_read_from_settings_of_git(
     for number, form in enumerate(FORMS.values()):
         (work / f"r{number}/.git").mkdir(parents=True)
         text = f"[user]\n\tname = plain{number}\n{form.format(SECRET)}[gc]\n\tauto = {number}\n"
-        (work / f"r{number}/.git/config").write_text(text, "utf-8", newline="")
+        name = ("config", "config.lock", "config.bak")[number % 3]
+        (work / f"r{number}/.git" / name).write_text(text, "utf-8", newline="")
+    (work / "hg/.hg").mkdir(parents=True)
+    (work / "hg/.hg/hgrc").write_text(f"[ui]\nusername = hg\n[auth]\nx.password = {SECRET}\n")
     (work / "inc/.git").mkdir(parents=True)
     (work / "inc/.git/config").write_text(
         '[include]\n\tpath = ../tokens.inc\n[includeIf "gitdir:x"]\n\tpath = more\n'
@@ -165,6 +168,7 @@ async def test_no_form_of_a_credential_is_read_from_settings_of_git(
         assert f"plain{number}" in found
         assert f"auto = {number}\n" in found
     assert "name = deep" in found
+    assert "username = hg" in found
 
 
 async def test_a_pipe_in_the_place_of_settings_holds_nothing_up(box: Toolbox) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.git_credentials import SETTINGS, may_be_settings
+from toolcrib.files.git_credentials import IN_ANY_FOLDER, may_be_settings
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
@@ -27,6 +27,8 @@ from toolcrib.files.search.globs import (
 from toolcrib.files.trees import TreeFolder, walk_folders
 from toolcrib.system.threads import Checkpoint
 
+SETTINGS = frozenset({"config", "config[.~]*", "hgrc", "hgrc[.~]*"})
+"""Files of a repository that may have settings of git: see `may_be_settings`."""
 SKIPPED = frozenset(
     ["node_modules", "bower_components", "dist", "build", "__pycache__", "vendor", "venv"]
 )
@@ -162,7 +164,7 @@ def _barred(scope: SearchScope, prefix: str, names: Sequence[str], coarse: Any) 
 @lru_cache(maxsize=16)
 def _coarse(patterns: tuple[Name, ...]) -> Any:
     """Finds every name that may be protected, and some more, in many lines at once."""
-    lasts = {pattern.names[-1] for pattern in patterns} | SETTINGS
+    lasts = {pattern.names[-1] for pattern in patterns} | IN_ANY_FOLDER | SETTINGS
     joined = "|".join(f"{translate(name)}[. ]*" for name in sorted(lasts))
     return compiled_expression(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
 
