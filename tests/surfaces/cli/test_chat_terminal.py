@@ -128,6 +128,29 @@ def test_a_plain_line_has_no_limit(start: Start, server: ModelServer) -> None:
         assert reply(server) == "a\n\nb"
 
 
+def test_ctrl_c_stops_what_runs_and_twice_leaves(start: Start, server: ModelServer) -> None:
+    server.says(Turn("a long answer", piece=1, stall=9), Turn("still here"))
+    with start() as terminal:
+        terminal.until("you>")
+        terminal.type("tell\r")
+        terminal.until("a long")
+        terminal.type("\x03")
+        terminal.until("[stopped]")
+        terminal.until("you>")
+        terminal.type("not this\x03")
+        terminal.until("Ctrl-C again")
+        terminal.until("you>")
+        terminal.type("and now?\r")
+        terminal.until("no tool used]")
+        terminal.until("you>")
+        terminal.type("a draft\x03")
+        terminal.until("Ctrl-C again")
+        terminal.until("you>")
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+        assert terminal.has_line_mode
+
+
 def test_what_was_typed_is_known_in_the_next_chat(start: Start, server: ModelServer) -> None:
     with start() as terminal:
         terminal.until("you>")
@@ -202,6 +225,7 @@ def test_a_change_is_shown_and_refused_with_words(
         terminal.until("you>")
         terminal.type("write\r")
         text = terminal.until("what to do instead: ")
+        assert "\nAllow write_file?\n" in text
         assert "  -the word is plum\n  +the word is fig" in text
         terminal.type("no, into other.md\r")
         terminal.until("what to do instead: ")

@@ -99,14 +99,10 @@ async def _displayed(
         else:
             view.show(event)
         if isinstance(event, QuestionEvent):
-            if not as_json:
-                view.end_line()
             answer = None if approver is None else await approver(event.question)
             if not event.answer.done():
                 event.answer.set_result(answer)
         elif isinstance(event, FormEvent):
-            if not as_json:
-                view.end_line()
             filled = None if approver is None else await approver.fill(event.form)
             if not event.answer.done():
                 event.answer.set_result(filled)
@@ -118,8 +114,8 @@ async def _displayed(
 class Chatting:
     """The chat with a person at a terminal.
 
-    Ctrl-C ends the step that runs and keeps the chat; a second one without a word between
-    leaves, as Ctrl-D does.
+    Ctrl-C ends the step that runs, or clears what is typed, and keeps the chat; a second one
+    without a word between leaves, as Ctrl-D does.
 
     Args:
         talk: what it is about.
@@ -208,7 +204,9 @@ class Chatting:
                 approver=self._approver,
             )
             if not self._json and outcome.status is not Status.FAILED:
-                self.view.figures_line(await self.talk.find_window(), outcome)
+                window = await self.talk.find_window()
+                has_tools = bool(self.talk.executor.tools) and not attached
+                self.view.figures_line(window, outcome, has_tools=has_tools)
 
     async def _connect(self, *, choosing: bool) -> bool:
         """Find the model, and say which; False where the person leaves."""
@@ -223,7 +221,9 @@ class Chatting:
             await talk.connect()
         assert talk.endpoint is not None
         tools = len(talk.executor.tools)
-        where = f"{talk.endpoint.model} at {talk.endpoint.base_url}"
+        model = talk.endpoint.model  # to a server of llama.cpp it is the path of its file
+        name = Path(model).name if Path(model).is_absolute() else model
+        where = f"{name} at {talk.endpoint.base_url}"
         if not self.view.look.quiet:
             note(f"{where}, {counted(tools, 'tool')}, chat {talk.name}. /help helps.")
         return True
@@ -246,6 +246,8 @@ class Chatting:
             try:
                 line = await self._editor.read("you> ", ahead, draft)
             except KeyboardInterrupt:
+                if self._editor.draft:  # cleared by this one, which is none to leave by
+                    self._armed = False
                 self._interrupted()
                 note("" if self.is_over else AGAIN)
                 return ("",)

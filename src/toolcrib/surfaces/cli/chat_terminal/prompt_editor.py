@@ -71,10 +71,17 @@ class PromptEditor:
         if typed_ahead:
             self._feed(typed_ahead)
         try:
-            line = await self._session.prompt_async(prompt, default=text)
+            # Ctrl-C is a key while it reads. With a handler of its own it would leave the
+            # signal without one, and then nothing stops a turn.
+            line = await self._session.prompt_async(prompt, default=text, handle_sigint=False)
         except EOFError:
             return None
         return self._whole(line)
+
+    @property
+    def draft(self) -> str:
+        """What stood in the line when `read` ended."""
+        return self._session.default_buffer.text
 
     def _built(self, path: Path | None) -> PromptSession[str]:
         from prompt_toolkit import PromptSession

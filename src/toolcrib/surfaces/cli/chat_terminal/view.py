@@ -14,7 +14,9 @@ from toolcrib.agents.events import (
     CallEvent,
     ChatEvent,
     EndEvent,
+    FormEvent,
     NoticeEvent,
+    QuestionEvent,
     ReasoningEvent,
     RequestEvent,
     ResultEvent,
@@ -27,8 +29,9 @@ from toolcrib.memory.plans import progress_of
 from toolcrib.surfaces.cli.chat_terminal.markdown import MarkdownWriter
 from toolcrib.surfaces.cli.screen import coloured, columns, one_line, visible, width
 
-WAITING = "[waiting for the model; Ctrl-C stops]"
+WAITING = "[waiting for the model, {seconds:.0f} s; Ctrl-C stops]"
 WAITING_SECONDS = 5.0
+TICK_SECONDS = 1.0
 MAX_CALLS = 500
 """Calls of a chat that can be opened again."""
 MAX_DETAIL_CHARS = 20_000
@@ -82,8 +85,8 @@ class TurnFigures:
         self.tokens_out += event.tokens_out
         self.seconds += event.seconds
 
-    def line(self, window: int, outcome: Outcome) -> str:
-        """The figures in a line."""
+    def line(self, window: int, outcome: Outcome, *, has_tools: bool) -> str:
+        """The figures in a line, and whether nothing was looked up although it could be."""
         used = self.tokens_in + self.tokens_out
         parts = [f"{used:,} tokens" if not window else f"{used:,} of {window:,} tokens"]
         if window:
@@ -92,6 +95,8 @@ class TurnFigures:
         if self.seconds > 0.05 and self.tokens_out > 1:
             parts.append(f"{self.tokens_out / self.seconds:.1f}/s")
         parts.append(f"{outcome.seconds:.1f} s")
+        if has_tools and not outcome.tool_calls:
+            parts.append("no tool used")
         return f"[{', '.join(parts)}]"
 
 
@@ -124,6 +129,7 @@ class TurnView:
     _markdown: MarkdownWriter | None = None
     _status: bool = False
     _timer: asyncio.TimerHandle | None = None
+    _requested_at: float = 0.0
     _thinking: float = 0.0
     _dimmed: bool = False
     _thoughts: list[str] = field(default_factory=list)
@@ -136,7 +142,7 @@ class TurnView:
         self._displayed, self._earlier = [], ""
 
     def show(self, event: ChatEvent) -> None:
-        """Show an event; questions and the end are not shown here.
+        """Show an event; for questions and the end only a line is cleared.
 
         Raises:
             BrokenPipeError: who read stdout has closed it.
@@ -149,20 +155,23 @@ class TurnView:
             self._requested()
         elif isinstance(event, AnswerEvent):
             self._answered(event)
-        elif isinstance(event, RetryEvent):
-            self._clear()
-            self.end_line()
-            self._note(f"[{event.reason}]")
-        elif isinstance(event, NoticeEvent):
-            self._clear()
-            self.end_line()
-            self._note(event.text)
+        elif isinstance(event, RetryEvent | NoticeEvent | QuestionEvent | FormEvent):
+            self._beside(event)
         elif isinstance(event, CallEvent):
             self._call(event)
         elif isinstance(event, ResultEvent):
             self._result(event)
         elif isinstance(event, EndEvent):
             self._clear()
+
+    def _beside(self, event: ChatEvent) -> None:
+        """What stands between the answer and the calls, on a line of its own."""
+        self._clear()
+        self.end_line()
+        if isinstance(event, RetryEvent):
+            self._note(f"[{event.reason}]")
+        elif isinstance(event, NoticeEvent):
+            self._note(event.text)
 
     def stop(self) -> None:
         """The turn is over, however: nothing is waited for, and styles end."""
@@ -207,13 +216,16 @@ class TurnView:
         self._clear()
         self._earlier = "".join(self._displayed).strip() or self._earlier
         self._displayed, self._thoughts = [], []
+        self._requested_at = time.monotonic()
         self._timer = asyncio.get_running_loop().call_later(WAITING_SECONDS, self._waiting)
 
     def _waiting(self) -> None:
+        text = WAITING.format(seconds=time.monotonic() - self._requested_at)
         if self.look.live:
-            self._set_status(WAITING)
+            self._set_status(text)
+            self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._waiting)
         else:
-            self._note(WAITING)
+            self._note(text)
 
     def _text(self, text: str) -> None:
         self._clear()
@@ -306,10 +318,10 @@ class TurnView:
         start, end = coloured("dim")
         write_error(f"{start}{visible(text)}{end}\n")
 
-    def figures_line(self, window: int, outcome: Outcome) -> None:
+    def figures_line(self, window: int, outcome: Outcome, *, has_tools: bool) -> None:
         """The figures of the turn, where anything was answered."""
         if self.figures.tokens_in and not self.look.quiet:
-            self._dim(self.figures.line(window, outcome))
+            self._dim(self.figures.line(window, outcome, has_tools=has_tools))
 
     def _set_status(self, text: str) -> None:
         if not self.look.quiet:
