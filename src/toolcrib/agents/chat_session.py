@@ -96,6 +96,9 @@ class ChatSession:
         steps: answers of the model in a turn; 0 is `agent.steps`.
         earlier: what was said before.
         system: who the model is, in place of a helper at a terminal.
+
+    Attributes:
+        temperature: of what is asked from now on; None is the server's own.
     """
 
     def __init__(
@@ -117,6 +120,7 @@ class ChatSession:
         self._task = ""
         self.name = name
         self.system = system
+        self.temperature = self._agent.temperature
         self.endpoint: Endpoint | None = None
         self.window = 0
         self.stages = ChatStages(resources.services, f"chat:{name}", resources.stages)
@@ -317,7 +321,7 @@ class ChatSession:
             nudges=False,
             native_tools=not self._manual,
             may_switch_to_text=agent.tool_calls == "auto",
-            temperature=agent.temperature,
+            temperature=self.temperature,
             answer_tokens=agent.answer_tokens,
             extra=agent.extra if schema is None else {**agent.extra, **response_format(schema)},
             text_mode_head=self._set_manual,

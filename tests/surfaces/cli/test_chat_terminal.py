@@ -293,6 +293,21 @@ def test_commands(program: Program, start: Start, server: ModelServer) -> None:
         assert terminal.ended() == 0
 
 
+def test_the_temperature(start: Start, server: ModelServer) -> None:
+    with start() as terminal:
+        for typed, shows in (
+            ("/temperature hot", "from 0 to 2, not hot"),
+            ("/temperature nan", "from 0 to 2, not nan"),
+            ("/temperature 0,25", "Temperature: 0.25"),
+            ("hello", "fine"),
+            ("/temperature default", "the server's own"),
+        ):
+            terminal.until("you>")
+            terminal.type(f"{typed}\r")
+            terminal.until(shows)
+        assert server.requested[-1]["temperature"] == 0.25
+
+
 def test_a_narrow_window_that_changes(start: Start, server: ModelServer) -> None:
     server.says(READ, Turn(ANSWER, piece=2, pause=0.01))
     with start(columns=20) as terminal:

@@ -28,6 +28,7 @@ HELP = {
     "/help": "this list",
     "/model": "list the models; /model NAME or NUMBER takes another",
     "/system": "show who the model is; /system TEXT says it, /system default goes back",
+    "/temperature": "how freely the model words things: /temperature 0 to 2, or default",
     "/tools": "list the tools; /tools NAMES offers only these tools and groups, or all, or none",
     "/attach": "send files (texts, pictures) with what you say next: /attach FILE ...",
     "/show": "open the last call; /show 3 that one, /show thought the last reasoning",
@@ -46,6 +47,7 @@ KEYS = (
     'lines of """. Pasted text is one message. Ctrl-O opens the last call, Ctrl-C stops a step.'
 )
 EDITOR_KEYS = " Alt-Enter begins a new line, Tab completes, Ctrl-R searches what you typed before."
+MAX_TEMPERATURE = 2
 COMMAND = re.compile(r"/[A-Za-z?]*")
 UNDO_FILES = "What its calls changed stays changed; `toolcrib undo` takes it back."
 
@@ -85,6 +87,7 @@ class Commands:
             "/help": self._help,
             "/model": self._model,
             "/system": self._system,
+            "/temperature": self._temperature,
             "/tools": self._tools,
             "/attach": self._attach,
             "/show": self._show,
@@ -125,7 +128,11 @@ class Commands:
         if command == "/model":
             listed = talk.endpoint.models if talk.endpoint else ()
             return list(dict.fromkeys([*(e.model for e in self._found), *listed]))
-        return {"/show": ["thought"], "/system": ["default"]}.get(command, [])
+        return {
+            "/show": ["thought"],
+            "/system": ["default"],
+            "/temperature": ["default"],
+        }.get(command, [])
 
     async def _help(self, _: str) -> None:
         for line in table(list(HELP.items()), cut=False):
@@ -147,6 +154,23 @@ class Commands:
         if text:
             talk.set_system("" if text == "default" else text)
         note(talk.system or "The default: a helper at a terminal.")
+
+    async def _temperature(self, word: str) -> None:
+        talk = self._chat.talk
+        if word == "default":
+            talk.temperature = self._chat.config.agent.temperature
+        elif word:
+            try:
+                value = float(word.replace(",", "."))
+            except ValueError:
+                value = -1.0
+            if not 0 <= value <= MAX_TEMPERATURE:
+                raise BadInput(
+                    f"The temperature is a number from 0 to {MAX_TEMPERATURE}, not {word[:40]}."
+                )
+            talk.temperature = value
+        own = "the server's own" if talk.temperature is None else f"{talk.temperature:g}"
+        note(f"Temperature: {own}.")
 
     async def _tools(self, words: str) -> None:
         talk = self._chat.talk
