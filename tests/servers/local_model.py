@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,8 +32,10 @@ def local_model(name: str) -> Iterator[str]:
     path = found(name)
     if why := missing(name):
         raise LookupError(why)
+    # It ends with whoever is served, also one that is killed.
+    front = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     process = subprocess.Popen(
-        [sys.executable, str(EXAMPLE), str(path)],
+        [*front, sys.executable, str(EXAMPLE), str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
