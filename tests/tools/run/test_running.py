@@ -157,7 +157,11 @@ async def test_an_environment_opens_no_other_folder(
     (binaries / "python").symlink_to(os.path.realpath(sys.executable))
     (folder / ".venv/pyvenv.cfg").write_text(f"home = {secret}/bin\n")
     code = f"print(open('{secret}/key').read())"
-    for home in (f"{secret}/bin", str(secret), f"{secret}/lib"):
+    # What looks like a Python, and leads elsewhere.
+    (folder / "fake/lib/python3.11").mkdir(parents=True)
+    (folder / "fake/lib/python3.11/os.py").touch()
+    (folder / "fake/bin").symlink_to(secret)
+    for home in (f"{secret}/bin", str(secret), f"{secret}/lib", f"{folder}/fake/bin"):
         (folder / ".venv/pyvenv.cfg").write_text(f"home = {home}\n")
         result = await box.call("run_python", {"code": code})
         assert "CANARY" not in result.render()

@@ -18,6 +18,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
 from toolcrib.execution.interpreters.lmstudio import lmstudio_python
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
+from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 
@@ -273,10 +274,11 @@ def _bases(inside: SafePath) -> tuple[Path, ...]:
         return ()
     base = _named_base(text)
     linked = os.path.realpath(f"{inside.absolute}/bin/python")
-    found = [*(prefix_of(base) if base else ()), *prefix_of(linked)]
-    own = Path(inside.absolute)
-    # Files of a workspace must not open folders: only what looks like a Python is taken.
-    return tuple(p for p in dict.fromkeys(found) if own not in p.parents and _is_python(p))
+    named = [*(prefix_of(base) if base else ()), *prefix_of(linked)]
+    # Files of a workspace must not open folders: only what is a Python where it really lies,
+    # since a link on the way could lead anywhere.
+    found = dict.fromkeys(Path(os.path.realpath(p)) for p in named)
+    return tuple(p for p in found if not is_among(p, [inside.root.real]) and _is_python(p))
 
 
 def _is_python(prefix: Path) -> bool:

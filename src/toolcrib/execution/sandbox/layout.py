@@ -7,10 +7,11 @@ import stat
 import sys
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -136,7 +137,7 @@ class Masks:
         if unwritten(entry.name):
             if entry.name == ".git" and is_folder:
                 return [Mask(entry.path, "pinned")], True
-            return [Mask(entry.path, "fixed")] if not entry.is_symlink() else [], False
+            return [Mask(entry.path, "fixed")] if not entry.is_symlink() else [], is_folder
         if not is_folder:
             # A server's socket would be a way out.
             is_socket = not entry.is_symlink() and not entry.is_file(follow_symlinks=False)
@@ -317,6 +318,7 @@ class SandboxRoot:
         masks: places that are masked.
         empty: a file that nobody can read, for masking files.
         small: the size of each file system in memory, in bytes.
+        holds_above: whether the folders above what is masked are kept in their places too.
     """
 
     roots: Mapping[str, View]
@@ -326,6 +328,7 @@ class SandboxRoot:
     masks: Sequence[Mask]
     empty: str
     small: int
+    holds_above: bool = True
 
     @property
     def copies(self) -> dict[str, bytes]:
@@ -361,13 +364,16 @@ class SandboxRoot:
     def bounded(self) -> SandboxRoot:
         """With as many masks as bubblewrap takes.
 
-        Where there are more, those of installed packages go, which hold no secrets of the user.
+        Where there are more, the folders above go first, then those of installed packages,
+        which hold no secrets of the user.
 
         Raises:
             Unavailable: there are too many all the same.
         """
         if self.mask_words <= MAX_MASK_WORDS:
             return self
+        if self.holds_above:
+            return replace(self, holds_above=False).bounded()
         masks = [m for m in self.masks if not INSTALLED.intersection(m.path.split("/"))]
         smaller = replace(self, masks=masks)
         if smaller.mask_words <= MAX_MASK_WORDS:
@@ -391,6 +397,8 @@ class SandboxRoot:
                 mounts[path] = ["--ro-bind", path, path]
         for path in self.writable:
             mounts[path] = ["--bind", path, path]
+        for path in self.above_roots():
+            mounts[path] = ["--bind", path, path]
         for path, view in self.roots.items():
             mounts[path] = _viewed(path, view)
         words = [word for path in sorted(mounts, key=_depth) for word in mounts[path]]
@@ -398,21 +406,46 @@ class SandboxRoot:
             words += ["--symlink", target, name]
         return words
 
+    def mounts(self) -> list[Mask]:
+        """The masks that are mounted, in their order, with what keeps them in their places."""
+        hidden = {mask.path for mask in self.masks if mask.kind.startswith("hidden")}
+        found: list[Mask] = []
+        for mask in sorted({*self.masks, *self._above()}, key=lambda mask: _depth(mask.path)):
+            keeps = mask.kind in ("fixed", "pinned")
+            again = mask.path in hidden and keeps
+            if again or not hidden.isdisjoint(map(str, PurePosixPath(mask.path).parents)):
+                continue  # a mount in there would bring back what is masked
+            if not keeps or self._is_written_through(mask.path):
+                found.append(mask)
+        return found
+
+    def _above(self) -> set[Mask]:
+        """Masks of the folders above what is masked.
+
+        A run that could move such a folder away would make another one in its place, and other
+        runs, which see it through an overlay, would find what is in it by another name.
+        """
+        known = {mask.path for mask in self.masks} | self.above_roots() | set(self.roots)
+        masks = self.masks if self.holds_above else ()
+        above = (folder for m in masks for folder in folders_above(m.path, self.roots))
+        return {Mask(folder, "pinned") for folder in above if folder not in known}
+
+    def above_roots(self) -> set[str]:
+        """The folders above roots in roots, which would lead elsewhere at the next start."""
+        above = {folder for root in self.roots for folder in folders_above(root, self.roots)}
+        return set(filter(self._is_written_through, above))
+
     def _masked(self, files: Mapping[str, int]) -> list[str]:
         words = []
-        hidden = {mask.path for mask in self.masks if mask.kind.startswith("hidden")}
-        for mask in sorted(set(self.masks), key=lambda mask: _depth(mask.path)):
+        for mask in self.mounts():
             path = mask.path
-            again = path in hidden and mask.kind in ("fixed", "pinned")
-            if again or not hidden.isdisjoint(map(str, PurePosixPath(path).parents)):
-                continue  # a mount in there would bring back what is masked
             if mask.kind == "hidden file":
                 words += ["--ro-bind", self.empty, path]
             elif mask.kind == "hidden folder":
                 words += ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
             elif mask.kind == "copy":
                 words += ["--perms", "0444", "--ro-bind-data", str(files[path]), path]
-            elif self._is_written_through(path):
+            else:
                 words += ["--ro-bind" if mask.kind == "fixed" else "--bind", path, path]
         return words
 
@@ -420,6 +453,19 @@ class SandboxRoot:
         """Whether a change of this place would be one of the machine's own file."""
         inner = max((r for r in self.roots if is_among(path, (r,))), key=_depth, default="")
         return bool(inner) and not isinstance(self.roots[inner], ReadOnly | Overlay)
+
+
+def folders_above(path: str, roots: Iterable[str]) -> list[str]:
+    """The folders between a place and the root that it lies in, but for those of packages.
+
+    Package managers move the folders of what they install, and no person keeps secrets there.
+    """
+    tops = [root for root in roots if path != root and is_among(path, (root,))]
+    if not tops or INSTALLED.intersection(path.split("/")):
+        return []
+    top = min(tops, key=len)
+    parents = takewhile(lambda folder: folder != top, map(str, PurePosixPath(path).parents))
+    return [folder for folder in parents if folder not in tops]
 
 
 def _viewed(path: str, view: View) -> list[str]:

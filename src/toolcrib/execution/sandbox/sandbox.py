@@ -23,6 +23,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
+from toolcrib.execution.sandbox.mount_check import MountsMoved
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
 from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
@@ -342,9 +343,15 @@ class Sandbox:
         request = RunRequest(tuple(argv), cwd.absolute, self._views(views), **options)
         report = await self._usable(request)
         try:
-            return await self._starter.start(request, report)
+            return await self._started(request, report)
         except BoundaryFailed as failed:
             return await self._retry(request, report, failed)
+
+    async def _started(self, request: RunRequest, report: Report) -> Confined:
+        """Start a run, and once more where another one moves folders meanwhile."""
+        with suppress(MountsMoved):
+            return await self._starter.start(request, report)
+        return await self._starter.start(request, report)
 
     async def _retry(self, request: RunRequest, before: Report, failed: BoundaryFailed) -> Confined:
         """Start with what works now, if that is another boundary than before."""

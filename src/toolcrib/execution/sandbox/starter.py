@@ -17,6 +17,7 @@ from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, s
 from toolcrib.execution.sandbox.confinement import memory_file
 from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
+from toolcrib.execution.sandbox.mount_check import MountsMoved, check_mounts
 from toolcrib.execution.sandbox.namespaces import (
     BoundaryFailed,
     first_process,
@@ -192,7 +193,10 @@ class Starter:
             self._watch(confined, request, prepared)
             if request.look_for_lost:
                 await prepared.temporary.open_inside(pid)
+            await asyncio.to_thread(check_mounts, pid, prepared.layout)
             await let_go(pid, prepared.plan, gate)
+        except MountsMoved:
+            raise
         except BoundaryFailed as failed:
             raise start_error(b"", str(failed) or await last_words(confined)) from None
         confined.close_lifeline()
