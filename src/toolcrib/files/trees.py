@@ -233,15 +233,22 @@ class TreeReader:
 def parent_of(top: int, relative: str) -> Iterator[tuple[int, str]]:
     """The folder that holds what is at a way, open, and its name; no link is followed."""
     *folders, name = relative.split("/")
-    folder_fd = openat.dup(top)
+    with folder_beneath(top, folders) as folder:
+        yield folder, name
+
+
+@contextmanager
+def folder_beneath(top: int, names: Iterable[str]) -> Iterator[int]:
+    """The folder to which names lead, open; no link is followed."""
+    folder = openat.dup(top)
     try:
-        for folder in folders:
-            inner = openat.open(folder, FOLDER, dir_fd=folder_fd)
-            openat.close(folder_fd)
-            folder_fd = inner
-        yield folder_fd, name
+        for name in names:
+            inner = openat.open(name, FOLDER, dir_fd=folder)
+            openat.close(folder)
+            folder = inner
+        yield folder
     finally:
-        openat.close(folder_fd)
+        openat.close(folder)
 
 
 def may_change(folder: int, name: str) -> bool:

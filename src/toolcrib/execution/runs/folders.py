@@ -10,9 +10,10 @@ import sqlite3
 import stat
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +21,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
-from toolcrib.system.file_locks import take_lock
+from toolcrib.system.file_locks import open_locked
 from toolcrib.system.removal import FOLDER, remove
 from toolcrib.system.threads import content_id, random_id
 
@@ -67,16 +68,11 @@ def open_file(top: int, parts: tuple[str, ...]) -> int:
 
 def blocks_of(folder: Path, max_entries: int = 200_000) -> int:
     """Bytes that a folder takes on disk, as far as it can be read within `max_entries` entries."""
-    total, seen = 0, 0
-    todo = [str(folder)]
-    while todo and seen < max_entries:
-        with suppress(OSError), os.scandir(todo.pop()) as scan:
-            for entry in scan:
-                seen += 1
-                with suppress(OSError):
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
+    total = 0
+    names = (Path(at, name) for at, inner, files in os.walk(folder) for name in (*inner, *files))
+    for path in islice(names, max_entries):
+        with suppress(OSError):
+            total += path.lstat().st_blocks * 512
     return total
 
 
@@ -245,8 +241,7 @@ class Folders:
                 run = random_id(8)
                 path = self.base / run
                 path.mkdir(mode=0o700)
-                lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                take_lock(lock)
+                lock = open_locked(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise StorageFailure(
                 f"A run needs a folder in {self.base}: {error.strerror or error}.",
@@ -262,26 +257,19 @@ class Folders:
         """
         path = self.base / run
         try:
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = open_locked(path / LOCK, os.O_RDWR)
         except OSError:
             return None
-        if not take_lock(lock):
-            os.close(lock)
+        if lock < 0:
             raise Busy(f"Another call is working on the held run {run}.", hint="Wait for it.")
         return RunFolder(run, path, lock)
 
     def abandoned(self) -> list[RunFolder]:
         """Folders that no process holds, locked now; they may still be those of held runs."""
-        found: list[RunFolder] = []
         if not self.base.is_dir():
-            return found
+            return []
         with self._guarded():
-            for path in self.base.iterdir():
-                if path.is_dir():
-                    folder = _taken(path)
-                    if folder is not None:
-                        found.append(folder)
-        return found
+            return [folder for folder in _each_taken(self.base) if folder is not None]
 
     def sweep_others(self) -> None:
         """Remove what dead processes with stores in memory, or forgotten stores, left."""
@@ -293,9 +281,9 @@ class Folders:
                 if base.name.startswith(MEMORY) or forgotten:
                     _remove_base(base)
 
-    def close(self, alive: Collection[str] = ()) -> None:
+    def close(self) -> None:
         """Drop what a store in memory would not find again."""
-        if self._in_memory and not alive:
+        if self._in_memory:
             remove(self.base)
 
     @contextmanager
@@ -307,19 +295,20 @@ class Folders:
 
 def _taken(path: Path) -> RunFolder | None:
     with suppress(OSError):
-        lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if take_lock(lock):
-            return RunFolder(path.name, path, lock)
-        os.close(lock)
+        lock = open_locked(path / LOCK, os.O_RDWR | os.O_CREAT)
+        return RunFolder(path.name, path, lock) if lock >= 0 else None
     return None
 
 
+def _each_taken(base: Path) -> list[RunFolder | None]:
+    """The folders of runs in there, locked now; None for each that somebody holds."""
+    return [_taken(path) for path in base.iterdir() if path.is_dir()]
+
+
 def _remove_base(base: Path) -> None:
-    folders = [path for path in base.iterdir() if path.is_dir()]
-    taken = [_taken(path) for path in folders]
-    for folder in taken:
-        if folder is not None:
-            folder.remove()
+    taken = _each_taken(base)
+    for folder in filter(None, taken):
+        folder.remove()
     if all(taken):
         remove(base)
 

@@ -152,12 +152,8 @@ def _names(delta: Delta) -> list[tuple[str, Kind, int]]:
 def _bulk_of(path: str) -> str:
     """The folder whose content is only counted; "" where there is none above the path."""
     names = path.split("/")
-    if GENERATED_FOLDERS.isdisjoint(names):
-        return ""
-    for number, name in enumerate(names[:-1], 1):
-        if name in GENERATED_FOLDERS:
-            return "/".join(names[:number])
-    return ""
+    above = enumerate(names[:-1], 1)
+    return "/".join(names[: next((n for n, name in above if name in GENERATED_FOLDERS), 0)])
 
 
 Commit = Literal["auto", "ask", "never"]

@@ -41,6 +41,7 @@ from toolcrib.files.trees import (
     EntryState,
     TreeReader,
     chunks_of,
+    folder_beneath,
     may_change,
     skip_content,
 )
@@ -310,11 +311,8 @@ class OverlayUpper:
         before, after = EntryState.of(spot.below), EntryState.of(spot.status)
         if before.mode != after.mode:
             self.into.deltas.append(Delta(self._path(spot.parts), (before,), after, same=True))
-        inner = os.open(spot.name, FOLDER, dir_fd=spot.lower)
-        try:
+        with folder_beneath(spot.lower, [spot.name]) as inner:
             self._folder(fd, inner, spot.parts, hidden=hidden)
-        finally:
-            os.close(inner)
 
     def _file(self, spot: _UpperEntry) -> None:
         parts, status, below, same, whole = spot.parts, spot.status, spot.below, False, False

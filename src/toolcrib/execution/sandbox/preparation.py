@@ -46,10 +46,8 @@ from toolcrib.execution.sandbox.terms import (
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
-from toolcrib.system.removal import remove
-
-if TYPE_CHECKING or sys.platform != "win32":
-    import fcntl
+from toolcrib.system.file_locks import open_locked
+from toolcrib.system.removal import FOLDER, remove
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -89,11 +87,11 @@ class Scratch:
                 # Numbers of processes say nothing: another server may not see ours.
                 if (
                     time.time() - old.stat().st_mtime > SETTLED_SECONDS
-                    and (lock := _locked(old)) >= 0
+                    and (lock := open_locked(old, FOLDER)) >= 0
                 ):
                     cls(str(old), lock).remove()
         path = tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top))
-        return cls(path, _locked(path))
+        return cls(path, open_locked(path, FOLDER))
 
     def remove(self) -> None:
         """Remove it with all that is in it; blocking."""
@@ -105,17 +103,6 @@ class Scratch:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-
-def _locked(folder: str | Path) -> int:
-    """A descriptor that holds the lock of a folder; -1 where somebody else does."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return -1
-    return fd
 
 
 MAX_LINKS = 40
@@ -197,8 +184,7 @@ def confined_variables(
         given: more variables, which win.
     """
     theirs = environment(["PATH"]).get("PATH", "").split(":")
-    tops = [*visible, "/usr"]
-    found = [p for p in theirs if any(p == t or p.startswith(f"{t.rstrip('/')}/") for t in tops)]
+    found = [p for p in theirs if is_among(p, [*visible, "/usr"])]
     return {
         "PATH": ":".join(dict.fromkeys((*found, *SYSTEM_PATH))),
         "LANG": "C.UTF-8",
@@ -515,11 +501,8 @@ class RunPreparer:
         tops = [*roots, *readable]
         for place in self._own:
             real = os.path.realpath(place)
-            if any(real == top or real.startswith(f"{top.rstrip('/')}/") for top in tops):
-                if Path(real).is_dir():
-                    masks.append(Mask(real, "hidden folder"))
-                elif Path(real).exists():
-                    masks.append(Mask(real, "hidden file"))
+            if is_among(real, tops) and is_there(real):
+                masks.append(Mask(real, "hidden folder" if Path(real).is_dir() else "hidden file"))
         # What runs in the server itself; a folder that lies in it is covered whole.
         for root in roots:
             code = [os.path.realpath(place) for place in code_within([root])]

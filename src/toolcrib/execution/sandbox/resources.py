@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from toolcrib.system.removal import FOLDER
-from toolcrib.system.sweep import look_around
+from toolcrib.system.sweep import look_around, read
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -202,19 +202,6 @@ def _children(pid: int, threads: Sequence[str]) -> list[int]:
     return [int(child) for listed in lists for child in listed.split()]
 
 
-def read(path: str, max_bytes: int = 1 << 16) -> bytes:
-    """A small file of the kernel; empty where it cannot be read."""
-    found = b""
-    with suppress(OSError):
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            while len(found) < max_bytes and (part := os.read(fd, 1 << 16)):
-                found += part
-        finally:
-            os.close(fd)
-    return found
-
-
 def _resident(pid: int) -> int:
     """Bytes of memory that a process uses, swapped ones and its page tables too."""
     size = 0
@@ -287,7 +274,7 @@ def nameless_bytes(pids: Iterable[int]) -> tuple[int, int]:
     for pid in pids:
         own: dict[int, int] = {}
         thread = _live_thread(pid)
-        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps", 1 << 30)):
+        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps")):
             own[int(inode)] = own.get(int(inode), 0) + int(end, 16) - int(start, 16)
             if os.fsdecode(name).startswith(IN_MEMORY):
                 in_memory.add(int(inode))
@@ -356,7 +343,7 @@ def written_bytes(folder: str, since: float, enough: int) -> int:
     return size
 
 
-def _states(folder: int) -> Iterator[tuple[os.stat_result, str]]:
+def _states(folder: int | str) -> Iterator[tuple[os.stat_result, str]]:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
@@ -368,14 +355,11 @@ def shared_memory_bytes(since: float) -> int:
 
     Whoever else runs as the same user is counted too: nothing tells who wrote a file.
     """
-    size = 0
-    with suppress(OSError), os.scandir("/dev/shm") as entries:  # noqa: S108
-        for entry in entries:
-            with suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if status.st_uid == os.getuid() and status.st_ctime >= since:
-                    size += status.st_blocks * 512
-    return size
+    return sum(
+        status.st_blocks * 512
+        for status, _ in _states("/dev/shm")  # noqa: S108
+        if status.st_uid == os.getuid() and status.st_ctime >= since
+    )
 
 
 def threads_of(user: int) -> int:

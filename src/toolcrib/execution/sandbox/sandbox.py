@@ -18,13 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, Unpack
 
-from toolcrib.core.config import Config, data_folder
+from toolcrib.core.config import data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
-from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
 from toolcrib.execution.sandbox.starter import Starter
@@ -39,9 +38,6 @@ from toolcrib.execution.sandbox.terms import (
     View,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.guard_proxy import GuardProxy
-from toolcrib.system.processes import Processes
 from toolcrib.system.removal import remove
 
 KERNEL = Path("/proc/sys/kernel")
@@ -283,33 +279,23 @@ class Sandbox:
     """Starts programs that see their folders and nothing else. A service; see `spawn`.
 
     Args:
-        workspace: whose roots a program sees.
-        processes: who looks after what is started.
-        config: `run`, and where our own files are.
-        network: the way out for runs that are given hosts.
+        services: of the toolbox; nothing is tried before the first report or run.
 
     Attributes:
         limits: what a run may use where nothing else is asked for.
     """
 
-    def __init__(
-        self, workspace: Workspace, processes: Processes, config: Config, network: RunNetworks
-    ) -> None:
-        self._workspace = workspace
-        self._config = config
-        self._starter = Starter(workspace, config, processes, network)
-        self.limits = Limits.of(config.run.limits)
-        self._prober = BoundaryProbe(self._starter, config.run.level, data_folder() / "sandbox")
+    def __init__(self, services: Services) -> None:
+        self._workspace = services.use(Workspace)
+        self._config = services.config.run
+        self._starter = Starter(services)
+        self.limits = Limits.of(self._config.limits)
+        self._prober = BoundaryProbe(self._starter, self._config.level, data_folder() / "sandbox")
 
     @classmethod
     def open(cls, services: Services) -> Self:
-        """Nothing is tried before the first report or run."""
-        network = RunNetworks(
-            lambda: services.use(GuardProxy),
-            lambda: services.use(Egress),
-            services.use(Processes),
-        )
-        return cls(services.use(Workspace), services.use(Processes), services.config, network)
+        """The service of a toolbox."""
+        return cls(services)
 
     async def report(self) -> Report:
         """The boundary that runs get here, by a real try; tried once a process."""
@@ -360,7 +346,7 @@ class Sandbox:
     async def _usable(self, request: RunRequest) -> Report:
         """What the probe found, if a run may have it."""
         report = await self.report()
-        wanted = self._config.run.level
+        wanted = self._config.level
         overlaid = any(isinstance(view, Overlay) for view in request.views.values())
         if (wanted == "none" and not overlaid) or (
             report.level == "strong" and (report.overlay or not overlaid)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.execution.sandbox import confinement, namespaces
-from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, set_size
+from toolcrib.execution.sandbox.confined import Confined, last_words, set_size
 from toolcrib.execution.sandbox.confinement import memory_file
 from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
@@ -23,7 +23,7 @@ from toolcrib.execution.sandbox.namespaces import (
     let_go,
     read_status,
 )
-from toolcrib.execution.sandbox.network import RunNetwork, RunNetworks
+from toolcrib.execution.sandbox.network import RunNetwork, open_network
 from toolcrib.execution.sandbox.preparation import (
     PreparedRun,
     RunPreparer,
@@ -62,18 +62,13 @@ class Starter:
     """Starts runs.
 
     Args:
-        workspace: its roots and protected names.
-        config: `run`, and where our own files are.
-        processes: who looks after what is started.
-        network: opens the way out, for runs that are given hosts.
+        services: of the toolbox.
     """
 
-    def __init__(
-        self, workspace: Workspace, config: Config, processes: Processes, network: RunNetworks
-    ) -> None:
-        self._preparer = RunPreparer(workspace, config)
-        self._processes = processes
-        self._network = network
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._preparer = RunPreparer(services.use(Workspace), services.config)
+        self._processes = services.use(Processes)
         self._watchdog = Watchdog()
 
     async def start(self, request: RunRequest, report: Report) -> Confined:
@@ -86,7 +81,7 @@ class Starter:
         with ExitStack() as undo:
             network = None
             if request.network and request.network.hosts and report.level != "none":
-                network = await self._network.open(request.network, report.level)
+                network = await open_network(self._services, request.network, report.level)
                 undo.callback(network.close)
             prepared = await self._prepared(request, report.level, network)
             undo.callback(prepared.clean)
@@ -184,7 +179,7 @@ class Starter:
         """Let a program in namespaces begin, after what is to be done in there before."""
         try:
             pid, first = await first_process(status)
-            confined.in_namespace(first)
+            confined.first = first
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if request.on_namespace is not None:
@@ -201,12 +196,7 @@ class Starter:
         """Have the watchdog enforce the limits of the whole run."""
         assert prepared.gauge is not None
         prepared.gauge.pid = confined.pid
-        loop = asyncio.get_running_loop()
-
-        def notify(reason: Stopped) -> None:
-            loop.call_soon_threadsafe(confined.stop, reason)
-
-        self._watchdog.watch(confined, prepared.gauge, request.limits, notify)
+        self._watchdog.watch(confined, prepared.gauge, request.limits)
 
     def _popen(
         self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
