@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from toolcrib.core.errors import ToolError
@@ -16,7 +16,7 @@ from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.system.collector import Output
+from toolcrib.system.collector import Collected
 from toolcrib.text.display import counted, printable
 
 MAX_FILES = 500
@@ -76,6 +76,16 @@ class ChangeView:
     def diff(self) -> str:
         """The difference of all text files."""
         return "\n".join(self._pieces)
+
+    def described(self, outcome: RunOutcome, notes: Iterable[str] = ()) -> RunOutcome:
+        """An outcome with these changes; `notes` come before those of the view."""
+        return replace(
+            outcome,
+            files=tuple(self.files),
+            more=self.more,
+            diff=self.diff,
+            notes=(*notes, *self.notes),
+        )
 
     def _add(self, delta: Delta, name: str, kind: Kind, size: int) -> None:
         added = removed = 0
@@ -152,8 +162,8 @@ def _names(delta: Delta) -> list[tuple[str, Kind, int]]:
 def _bulk_of(path: str) -> str:
     """The folder whose content is only counted; "" where there is none above the path."""
     names = path.split("/")
-    above = enumerate(names[:-1], 1)
-    return "/".join(names[: next((n for n, name in above if name in GENERATED_FOLDERS), 0)])
+    depth = next((n for n, name in enumerate(names[:-1], 1) if name in GENERATED_FOLDERS), 0)
+    return "/".join(names[:depth])
 
 
 Commit = Literal["auto", "ask", "never"]
@@ -236,22 +246,16 @@ class RunOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Collected):
     """A run that ended.
 
     Attributes:
-        exit_code: minus the signal that ended it.
         stopped: "" or why the boundary ended it: "memory", "disk", "output", ….
         level: the boundary that held: "strong", "kernel" or "none".
         network: what it could reach.
         lost: files that it made outside of the workspace, which are gone with it.
     """
 
-    exit_code: int
-    stdout: Output
-    stderr: Output
-    timed_out: bool
-    seconds: float
     stopped: str
     level: str
     outcome: RunOutcome

@@ -10,8 +10,10 @@ import json
 import os
 import stat
 import sys
+import threading
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,7 @@ from toolcrib.core.errors import StorageFailure
 from toolcrib.files.changes.preparation import hash_only
 from toolcrib.files.handles import READABLE, KernelOpener, has_openat2
 from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.repositories import without_hooks
 from toolcrib.files.trees import EntryState, chunks_of, parent_of
 from toolcrib.files.writer import (
     PREFIX,
@@ -98,23 +101,6 @@ def _swap(
         for left in (new, old):
             with suppress(OSError):
                 remove_tree(folder, left)
-
-
-def make_mask_points(top: int, relatives: Sequence[str]) -> list[str]:
-    """Make empty folders, over which masks can be mounted; those that were made."""
-    made = []
-    for relative in relatives:
-        with suppress(OSError), parent_of(top, relative) as (folder, name):
-            os.mkdir(name, dir_fd=folder)
-            made.append(relative)
-    return made
-
-
-def remove_mask_points(top: int, relatives: Sequence[str]) -> None:
-    """Remove folders that are still empty."""
-    for relative in relatives:
-        with suppress(OSError), parent_of(top, relative) as (folder, name):
-            os.rmdir(name, dir_fd=folder)
 
 
 def remove_link(top: int, relative: str) -> bool:
@@ -395,6 +381,48 @@ class SnapshotCache:
                 found = json.loads(zlib.decompress(file.read_bytes()))
                 wanted.update(digest for _, _, digest in found)
         self.blobs.sweep(wanted.__contains__)
+
+
+class MaskPoints:
+    """Empty folders over which masks are mounted; each stays as long as some run needs it."""
+
+    def __init__(self) -> None:
+        self._needed: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def acquire(self, real: str, top: int, index: Snapshot) -> list[str]:
+        """Make those that a tree needs; what others made there is not the user's.
+
+        Args:
+            real: the top of the tree.
+            top: a descriptor of it.
+            index: its snapshot; mask points are taken out of it.
+        """
+        with self._lock:
+            shared = [
+                relative
+                for where, relative in self._needed
+                if where == real and relative in index.entries
+            ]
+            for relative in shared:
+                del index.entries[relative]
+            made = []
+            for relative in without_hooks(index.entries):
+                with suppress(OSError), parent_of(top, relative) as (folder, name):
+                    os.mkdir(name, dir_fd=folder)
+                    made.append(relative)
+            self._needed.update((real, relative) for relative in (*made, *shared))
+        return [*made, *shared]
+
+    def release(self, real: str, top: int, ways: Sequence[str]) -> None:
+        """Remove those that nobody needs any more, where they are still empty."""
+        with self._lock:
+            self._needed.subtract((real, relative) for relative in ways)
+            self._needed = +self._needed
+            for relative in ways:
+                if (real, relative) not in self._needed:
+                    with suppress(OSError), parent_of(top, relative) as (folder, name):
+                        os.rmdir(name, dir_fd=folder)
 
 
 def digest_now(top: int, relative: str, image: EntryState) -> str:
