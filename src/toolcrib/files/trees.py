@@ -17,7 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
-from toolcrib.files.handles import READABLE, Handle, WritePlace, fingerprint
+from toolcrib.files.handles import (
+    READABLE,
+    Handle,
+    KernelOpener,
+    WritePlace,
+    fingerprint,
+    has_openat2,
+)
 from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER
 
@@ -249,6 +256,20 @@ def folder_beneath(top: int, names: Iterable[str]) -> Iterator[int]:
         yield folder
     finally:
         openat.close(folder)
+
+
+@contextmanager
+def opened_beneath(top: int, relative: str) -> Iterator[int]:
+    """A file for reading, by its way from a folder; no link is followed, and no pipe waits."""
+    if has_openat2():
+        fd = KernelOpener().unlinked(top, relative, READABLE)
+    else:
+        with parent_of(top, relative) as (folder, name):
+            fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+    try:
+        yield fd
+    finally:
+        openat.close(fd)
 
 
 def may_change(folder: int, name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 NOT_INHERITED: int = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 """The flag of `os.open` by which children do not get what is opened."""
@@ -18,19 +17,6 @@ def take_lock(fd: int) -> bool:
         return try_lock(fd)
     except OSError:
         return False
-
-
-def open_locked(path: str | Path, flags: int) -> int:
-    """Open a file or folder and take its lock; -1 where somebody else has that.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
-    fd = os.open(path, flags | NOT_INHERITED, 0o600)
-    if take_lock(fd):
-        return fd
-    os.close(fd)
-    return -1
 
 
 def try_lock(fd: int) -> bool:

@@ -18,7 +18,7 @@ from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.background_guard import notes_on, quarantine_repositories
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
-from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
 from toolcrib.execution.runs.snapshots import (
     Snapshot,
     clear_set_id_bits,
@@ -42,6 +42,7 @@ from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
 from toolcrib.files.changes.step import BULK_KINDS, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
+from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
@@ -398,7 +399,7 @@ class DirectRun:
         state = RunOutcome("applied", step=step)
         if commit != "auto":
             state = await self._withdraw(ctx, commit, step, notes, for_user=bool(triggers))
-        return view.described(state, notes)
+        return described(state, view, notes)
 
     async def _withdraw(
         self, ctx: Ctx, commit: Commit, step: int, notes: list[str], *, for_user: bool

@@ -12,14 +12,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
 from toolcrib.execution.runs import folders, overlay_upper
 from toolcrib.execution.runs.context import RunContext
-from toolcrib.execution.runs.folders import (
-    PendingRun,
-    RunFolder,
-    blocks_of,
-    has_own_clock,
-    system_of,
-)
-from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.folders import PendingRun, RunFolder
+from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
 from toolcrib.execution.runs.overlay_upper import OverlayUpper
 from toolcrib.execution.runs.takeover import Takeover
 from toolcrib.execution.runs.verdict import (
@@ -34,9 +28,12 @@ from toolcrib.execution.runs.verdict import (
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
 from toolcrib.files.changes.step import AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TakeoverRefused
+from toolcrib.files.changes.view import ChangeView
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath
 from toolcrib.system.collector import collect
+from toolcrib.system.disk_usage import blocks_of
+from toolcrib.system.file_systems import has_own_clock, system_of
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.display import size_of, some_of
 
@@ -186,7 +183,7 @@ class OverlayRun:
         if not deltas.deltas and not deltas.conflicts:
             return RunOutcome(notes=tuple(verdict.notes))
         if commit == "never":
-            return view.described(RunOutcome("dropped"))
+            return described(RunOutcome("dropped"), view)
         reasons = _reasons(deltas, verdict, cut)
         if not verdict.deltas and not deltas.conflicts:
             return RunOutcome(notes=tuple(verdict.notes))
@@ -233,7 +230,7 @@ class OverlayRun:
                 raise
         self._keep = True
         outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
-        return view.described(outcome, _pending_notes(reasons))
+        return described(outcome, view, _pending_notes(reasons))
 
     async def _read(self, ctx: Ctx, check: Checkpoint) -> RunDeltas:
         assert self._folder is not None
@@ -324,10 +321,10 @@ class OverlayRun:
             await self._context.rows.write(lambda c: folders.add(c, pending))
         except StorageFailure as error:
             reasons.append(f"it could not be held either: {cause(error)}")
-            return view.described(RunOutcome("dropped"), _pending_notes(reasons))
+            return described(RunOutcome("dropped"), view, _pending_notes(reasons))
         self._keep = True
         outcome = RunOutcome("held", pending_id=pending.id, overtaken=overtaken)
-        return view.described(outcome, _pending_notes(reasons))
+        return described(outcome, view, _pending_notes(reasons))
 
 
 def _reasons(deltas: RunDeltas, verdict: Verdict, cut: str) -> list[str]:
@@ -349,4 +346,4 @@ def _pending_notes(reasons: list[str]) -> list[str]:
 
 def _applied(applied: AppliedStep, view: ChangeView) -> RunOutcome:
     outcome = RunOutcome("applied" if applied.step else "none", step=applied.step)
-    return view.described(outcome, [applied.note] if applied.note else [])
+    return described(outcome, view, [applied.note] if applied.note else [])

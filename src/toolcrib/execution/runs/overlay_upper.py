@@ -43,6 +43,7 @@ from toolcrib.files.trees import (
     chunks_of,
     folder_beneath,
     may_change,
+    opened_beneath,
     skip_content,
 )
 from toolcrib.files.writer import Attributes
@@ -470,12 +471,9 @@ def _holds_the_same(spot: _UpperEntry, below: os.stat_result, check: Callable[[]
     assert spot.lower is not None
     if spot.status.st_size != below.st_size:
         return False
-    with suppress(OSError), spot.opened() as one:
-        other = os.open(spot.name, READABLE | os.O_NOFOLLOW, dir_fd=spot.lower)
-        try:
-            return _equal(one, other, check)
-        finally:
-            os.close(other)
+    lower = opened_beneath(spot.lower, spot.name)
+    with suppress(OSError), spot.opened() as one, lower as other:
+        return _equal(one, other, check)
     return False
 
 

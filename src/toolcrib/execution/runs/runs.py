@@ -211,9 +211,8 @@ class Runs:
         options["look_for_lost"] = True
         async with strategy:
             views = await strategy.prepare(ctx)
-            ports = None
+            ports = self._ports.of_run(ctx.session.id)
             if self._ports.has_servers(ctx.session.id):
-                ports = self._ports.of_run(ctx.session.id)
                 options["on_namespace"] = ports.enter
             try:
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
@@ -225,8 +224,7 @@ class Runs:
                     await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
                 raise
             finally:
-                if ports is not None:
-                    await ports.close()
+                await ports.close()
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
         await self._bound()

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import StorageFailure
 from toolcrib.files.changes.preparation import hash_only
-from toolcrib.files.handles import READABLE, KernelOpener, has_openat2
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.repositories import without_hooks
-from toolcrib.files.trees import EntryState, chunks_of, parent_of
+from toolcrib.files.trees import EntryState, chunks_of, opened_beneath, parent_of
 from toolcrib.files.writer import (
     PREFIX,
     ContentSource,
@@ -218,8 +217,8 @@ def take_snapshot(
         check: called between two steps.
     """
     index = Snapshot()
-    device = os.fstat(top).st_dev
-    for relative, status, target in _entries(top, device, skip, check, index.unread):
+    walk = _Walk(os.fstat(top).st_dev, skip, check, index.unread)
+    for relative, status, target in walk.entries(top, ""):
         if len(index.entries) >= MAX_ENTRIES:
             index.cut = True
             break
@@ -229,60 +228,55 @@ def take_snapshot(
     return index
 
 
-def _entries(
-    top: int,
-    device: int,
-    skip: frozenset[tuple[int, int]],
-    check: Callable[[], None],
-    unlisted: list[str],
-) -> Iterator[tuple[str, os.stat_result, str]]:
-    trail: list[tuple[int, str, list[tuple[str, os.stat_result]]]] = []
-    try:
-        trail.append((os.dup(top), "", _list(top, "", unlisted)))
-        while trail:
-            fd, prefix, names = trail[-1]
-            if not names:
-                os.close(fd)
-                trail.pop()
-                continue
-            check()
-            name, status = names.pop()
-            relative = prefix + name
-            target = ""
+@dataclass(slots=True)
+class _Walk:
+    """Goes through a tree: see `take_snapshot`, whose arguments these are, and `Snapshot`."""
+
+    device: int
+    skip: frozenset[tuple[int, int]]
+    check: Callable[[], None]
+    unread: list[str]
+
+    def entries(
+        self, folder: int, prefix: str, depth: int = 1
+    ) -> Iterator[tuple[str, os.stat_result, str]]:
+        """All names beneath an open folder, whose own path from the top is `prefix`."""
+        for name, status in self._list(folder, prefix):
+            self.check()
+            relative, target = prefix + name, ""
             if stat.S_ISLNK(status.st_mode):
                 with suppress(OSError):
-                    target = os.readlink(name, dir_fd=fd)
+                    target = os.readlink(name, dir_fd=folder)
             yield relative, status, target
-            if not stat.S_ISDIR(status.st_mode):
+            identity = (status.st_dev, status.st_ino)
+            if not stat.S_ISDIR(status.st_mode) or identity[0] != self.device:
                 continue
-            if status.st_dev != device or (status.st_dev, status.st_ino) in skip:
+            if identity in self.skip:
                 continue
             try:
-                if len(trail) > MAX_DEPTH:
+                if depth > MAX_DEPTH:
                     raise OSError
-                inner = os.open(name, FOLDER, dir_fd=fd)
+                inner = os.open(name, FOLDER, dir_fd=folder)
             except OSError:
-                unlisted.append(relative)
-            else:
-                trail.append((inner, f"{relative}/", _list(inner, relative, unlisted)))
-    finally:
-        for fd, _, _ in trail:
-            os.close(fd)
+                self.unread.append(relative)
+                continue
+            try:
+                yield from self.entries(inner, f"{relative}/", depth + 1)
+            finally:
+                os.close(inner)
 
-
-def _list(fd: int, relative: str, unlisted: list[str]) -> list[tuple[str, os.stat_result]]:
-    """What a folder holds, the last name first."""
-    found = []
-    try:
-        with os.scandir(fd) as scan:
-            for entry in scan:
-                with suppress(FileNotFoundError):
-                    found.append((entry.name, entry.stat(follow_symlinks=False)))
-    except OSError:
-        unlisted.append(relative)
-        return []
-    found.sort(key=lambda item: item[0], reverse=True)
-    return found
+    def _list(self, folder: int, prefix: str) -> list[tuple[str, os.stat_result]]:
+        """What a folder holds, by name."""
+        found = []
+        try:
+            with os.scandir(folder) as scan:
+                for entry in scan:
+                    with suppress(FileNotFoundError):
+                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+        except OSError:
+            self.unread.append(prefix.rstrip("/"))
+            return []
+        return sorted(found, key=lambda item: item[0])
 
 
 class SnapshotCache:
@@ -328,22 +322,12 @@ class SnapshotCache:
             self._save(fresh)
 
     def _add(self, top: int, relative: str, seen: SnapshotEntry) -> str:
-        try:
-            fd = open_beneath(top, relative)
-        except OSError:
-            return ""
-        try:
+        with suppress(OSError, StorageFailure), opened_beneath(top, relative) as fd:
             status = os.fstat(fd)
-            if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key != seen.key:
-                return ""
-            digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
-            unchanged = os.fstat(fd).st_ctime_ns == seen.ctime
-        except (OSError, StorageFailure):
-            return ""
-        else:
-            return digest if unchanged else ""
-        finally:
-            os.close(fd)
+            if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key == seen.key:
+                digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
+                return digest if os.fstat(fd).st_ctime_ns == seen.ctime else ""
+        return ""
 
     def _load(self) -> dict[str, tuple[str, str]]:
         if self._known is None:
@@ -427,26 +411,10 @@ class MaskPoints:
 
 def digest_now(top: int, relative: str, image: EntryState) -> str:
     """The digest of what a file holds now; "" where it changed since the snapshot."""
-    try:
-        fd = open_beneath(top, relative)
-    except OSError:
-        return ""
-    try:
-        if EntryState.of(os.fstat(fd)).mark != image.mark:
-            return ""
-        return hash_only(image.size, chunks_of(fd, lambda: None))
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
-
-
-def open_beneath(top: int, relative: str) -> int:
-    """Open a plain file for reading, no link followed on the way."""
-    if has_openat2():
-        return KernelOpener().unlinked(top, relative, READABLE)
-    with parent_of(top, relative) as (folder_fd, name):
-        return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
+    with suppress(OSError), opened_beneath(top, relative) as fd:
+        if EntryState.of(os.fstat(fd)).mark == image.mark:
+            return hash_only(image.size, chunks_of(fd, lambda: None))
+    return ""
 
 
 def compare(before: Snapshot, after: Snapshot) -> tuple[list[str], list[str]]:

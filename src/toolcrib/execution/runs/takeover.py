@@ -24,9 +24,8 @@ from toolcrib.execution.runs.overlay_upper import MARK
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.tree_store import on_one_mount
-from toolcrib.files.handles import READABLE
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import CHUNK_BYTES, EntryState, folder_beneath
+from toolcrib.files.trees import CHUNK_BYTES, EntryState, folder_beneath, opened_beneath
 from toolcrib.state.blobs import digest_of
 from toolcrib.system.removal import opened
 
@@ -176,8 +175,7 @@ class Takeover:
         return [state] if state is not None and state.mark == known.after.mark else None
 
     def _file(self, folder: int, name: str, path: str) -> EntryState | None:
-        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
-        try:
+        with opened_beneath(folder, name) as fd:
             # The kernel gives a lease for reading only where nobody has it open for writing.
             fcntl.fcntl(fd, SET_SIGNAL, signal.SIGURG)
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -195,8 +193,6 @@ class Takeover:
                 hasher.update(data)
                 left -= len(data)
             return EntryState.of(status, path, hasher.hexdigest())
-        finally:
-            os.close(fd)
 
     def _is_plain(self, status: os.stat_result) -> bool:
         """Whether it belongs to whom a copy would belong, without special bits."""

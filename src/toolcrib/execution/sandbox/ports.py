@@ -276,9 +276,8 @@ class RunPorts:
     async def close(self) -> None:
         """Close all of it; a second time does nothing."""
         self.owner.forget(self)
-        servers = self.owner.egress().servers
         for local, relay in self._relays.items():
-            servers.remove(self.session, local)
+            self.owner.egress().servers.remove(self.session, local)
             relay.close()
         for relay in self._reached.values():
             relay.close()

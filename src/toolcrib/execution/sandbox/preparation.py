@@ -46,8 +46,8 @@ from toolcrib.execution.sandbox.terms import (
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
-from toolcrib.system.file_locks import open_locked
-from toolcrib.system.removal import FOLDER, remove
+from toolcrib.system.locked_folders import LockedFolder, open_locked
+from toolcrib.system.removal import FOLDER
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -69,12 +69,8 @@ def empty_file() -> str:
     return os.path.realpath(path)
 
 
-@dataclass(slots=True)
-class Scratch:
-    """A folder for temporary files of one run, locked as long as it is needed."""
-
-    path: str
-    _lock: int
+class Scratch(LockedFolder):
+    """A folder for temporary files of one run."""
 
     @classmethod
     def make(cls) -> Self:
@@ -89,20 +85,9 @@ class Scratch:
                     time.time() - old.stat().st_mtime > SETTLED_SECONDS
                     and (lock := open_locked(old, FOLDER)) >= 0
                 ):
-                    cls(str(old), lock).remove()
-        path = tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top))
+                    cls(old, lock).remove()
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top)))
         return cls(path, open_locked(path, FOLDER))
-
-    def remove(self) -> None:
-        """Remove it with all that is in it; blocking."""
-        remove(Path(self.path))
-        self.release()
-
-    def release(self) -> None:
-        """Unlock it, so that others may remove it."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
 
 
 MAX_LINKS = 40
@@ -450,7 +435,7 @@ class RunPreparer:
             home, scratch, sockets, limited = HOME, "/tmp", SOCKETS, processes + 1  # noqa: S108
             if plan.level == "kernel":
                 prepared.scratch = Scratch.make()
-                scratch = prepared.scratch.path
+                scratch = str(prepared.scratch.path)
                 home = f"{scratch}/home"
                 Path(home).mkdir(mode=0o700)
                 written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 import sys
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from toolcrib.system.removal import FOLDER
+from toolcrib.system.disk_usage import INODE_BYTES, shared_memory_bytes, written_bytes
 from toolcrib.system.sweep import look_around, read
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -48,8 +46,6 @@ def pid_max(processes: int) -> str:
     return str(RESERVED_NUMBERS + OUTER_PROCESSES + NUMBERS_PER_PROCESS * processes)
 
 
-INODE_BYTES = 4_096
-"""What a file without content counts on disk."""
 HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
 RECOUNT_RATIO = 1.2
 """Files are counted again when so much more of the disk is gone."""
@@ -315,51 +311,6 @@ def _carries(facts: str) -> bool:
     """Whether descriptors wait in a socket for somebody to take them."""
     found = re.search(rb"^scm_fds:\s*(\d+)", read(facts), re.MULTILINE)
     return found is not None and int(found[1]) > 0
-
-
-def written_bytes(folder: str, since: float, enough: int) -> int:
-    """Bytes in files beneath a folder that were made or changed since then, up to enough.
-
-    A folder changed since that cannot be looked into, being shut or too deep, holds all of it.
-    """
-    size, waiting, device = 0, [(folder, 0.0)], 0
-    while waiting and size <= enough:
-        path, changed = waiting.pop()
-        try:
-            fd = os.open(path, FOLDER)
-        except OSError as error:
-            hidden = changed >= since and error.errno in (errno.EACCES, errno.ENAMETOOLONG)
-            size += enough if hidden else 0
-            continue
-        try:
-            device = device or os.fstat(fd).st_dev
-            for status, name in _states(fd):
-                if status.st_ctime >= since:
-                    size += status.st_blocks * 512 + INODE_BYTES
-                if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
-                    waiting.append((f"{path}/{name}", status.st_ctime))
-        finally:
-            os.close(fd)
-    return size
-
-
-def _states(folder: int | str) -> Iterator[tuple[os.stat_result, str]]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                yield entry.stat(follow_symlinks=False), entry.name
-
-
-def shared_memory_bytes(since: float) -> int:
-    """Bytes in the machine's own files in memory that we made or wrote to since then.
-
-    Whoever else runs as the same user is counted too: nothing tells who wrote a file.
-    """
-    return sum(
-        status.st_blocks * 512
-        for status, _ in _states("/dev/shm")  # noqa: S108
-        if status.st_uid == os.getuid() and status.st_ctime >= since
-    )
 
 
 def threads_of(user: int) -> int:

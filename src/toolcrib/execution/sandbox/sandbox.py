@@ -13,7 +13,6 @@ import platform
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, Unpack
@@ -38,6 +37,7 @@ from toolcrib.execution.sandbox.terms import (
     View,
 )
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.system.collector import collect
 from toolcrib.system.removal import remove
 
 KERNEL = Path("/proc/sys/kernel")
@@ -95,7 +95,7 @@ def candidates() -> list[str]:
     return found
 
 
-PROBE_SECONDS = 10.0
+PROBE_SECONDS, MAX_PROBE_BYTES = 10.0, 10_000
 PROBE_SCRIPT = """
 if (: < "$1") 2>/dev/null; then echo seen; exit 1; fi
 while read -r name value; do
@@ -205,17 +205,17 @@ class BoundaryProbe:
     async def _with(self, program: str) -> tuple[Report | None, str]:
         """What works with one bubblewrap, and what was wrong with more than that."""
         tried = Report("strong", program=program, overlay=True)
-        fault = await self._fault(tried, overlay=True)
+        fault = await self._fault(tried)
         if not fault:
             return tried, ""
         lasting = f"{fault}; {GET_BUBBLEWRAP}"
         lesser = replace(tried, overlay=False, gaps=(GAP_OVERLAY,), fix=lasting)
-        wrong = await self._fault(lesser, overlay=False)
+        wrong = await self._fault(lesser)
         return (None if wrong else lesser), fault
 
     async def _kernel(self, why: list[str], remedy: str) -> Report:
         abi = landlock.version()
-        fault = NO_LANDLOCK if not abi else await self._fault(Report("kernel"), overlay=False)
+        fault = NO_LANDLOCK if not abi else await self._fault(Report("kernel"))
         if fault:
             return Report("none", (*why, fault), (), fix=remedy)
         gaps = [*GAPS_KERNEL]
@@ -223,12 +223,12 @@ class BoundaryProbe:
         gaps += [GAP_TRUNCATE] if abi < 3 else []
         return Report("kernel", tuple(why or ["run.level is kernel"]), tuple(gaps), fix=remedy)
 
-    async def _fault(self, report: Report, *, overlay: bool) -> str:
+    async def _fault(self, report: Report) -> str:
         """What is wrong with a boundary; "" where a run in it is confined and can work."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix="probe-", dir=self._folder))
         try:
-            return await self._tried(report, place, overlay=overlay)
+            return await self._tried(report, place)
         except (BoundaryFailed, ToolError) as error:
             return " ".join(str(error).split())
         except OSError as error:
@@ -237,13 +237,13 @@ class BoundaryProbe:
             # The kernel leaves a folder in there that only it may enter.
             await asyncio.to_thread(remove, place)
 
-    async def _tried(self, report: Report, place: Path, *, overlay: bool) -> str:
+    async def _tried(self, report: Report, place: Path) -> str:
         for name in ("root", "upper", "work"):
             (place / name).mkdir()
         private = place / "private"
         private.write_text("x")
         root = os.path.realpath(place / "root")  # noqa: ASYNC240 - a moment, once
-        view: View = Overlay(place / "upper", place / "work") if overlay else Bind()
+        view: View = Overlay(place / "upper", place / "work") if report.overlay else Bind()
         request = RunRequest(
             argv=("/bin/sh", "-c", PROBE_SCRIPT, "probe", str(private), root),
             cwd=root,
@@ -251,15 +251,10 @@ class BoundaryProbe:
             merge=True,
             limits=Limits(processes=64),
         )
-        output = b""
-        async with await self._starter.start(request, report) as run:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PROBE_SECONDS):
-                    async for chunk in run.output():
-                        output += chunk.data
-                    await run.wait()
-        text = " ".join(output.decode("utf-8", "replace").split())
-        written = place / ("upper" if overlay else "root") / "new"
+        run = await self._starter.start(request, report)
+        done = await collect(run, PROBE_SECONDS, None, MAX_PROBE_BYTES)
+        text = " ".join(str(done.stdout).split())
+        written = place / ("upper" if report.overlay else "root") / "new"
         if text == "works" and written.exists():
             return ""
         return f"a try went wrong: {text[:200] or 'no answer'}"

@@ -117,7 +117,7 @@ class Starter:
         """Start what was prepared and wait until it is confined."""
         plan = prepared.plan
         if request.look_for_lost and prepared.scratch is not None:
-            prepared.temporary.open_folder(prepared.scratch.path)
+            prepared.temporary.open_folder(str(prepared.scratch.path))
         lifeline = terminal = slave = -1
         with ExitStack() as theirs, ExitStack() as ours:
             status, plan.status = os.pipe()
