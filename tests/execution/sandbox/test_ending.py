@@ -186,8 +186,8 @@ def test_two_threads_remove_the_folder_of_a_run_once() -> None:
             removed.append(self.path)
             time.sleep(0.2)
 
-    layout, plan = cast("Any", None), cast("Any", None)
-    prepared = PreparedRun(layout, plan, scratch=SlowScratch(Path("/nowhere"), -1))
+    none = cast("Any", None)
+    prepared = PreparedRun(none, none, none, none, scratch=SlowScratch(Path("/nowhere"), -1))
     threads = [threading.Thread(target=prepared.clean) for _ in range(4)]
     for thread in threads:
         thread.start()

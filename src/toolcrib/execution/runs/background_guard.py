@@ -23,16 +23,10 @@ from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.execution.runs.snapshots import quarantine, remove_link
 from toolcrib.execution.runs.verdict import LINK
 from toolcrib.execution.sandbox.confined import Confined
-from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
-from toolcrib.execution.sandbox.namespace_helper import (
-    MAX_COPY_BYTES,
-    Cover,
-    NamespaceHelper,
-    has_ended,
-)
-from toolcrib.files.git_credentials import may_be_settings, without_credentials
+from toolcrib.execution.sandbox.git_settings import masks_of_settings
+from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT, Mask
+from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
-from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import lies_in_repository, trouble
@@ -110,7 +104,7 @@ class BackgroundGuard:
 
         def work() -> None:
             named = (path for path in paths if patterns.may_match(fold(path.rpartition("/")[2])))
-            list(self._covers(named))
+            list(self._new_masks(named))
 
         await asyncio.to_thread(work)
 
@@ -219,26 +213,26 @@ class BackgroundGuard:
         return sorted(found)
 
     async def _cover(self, paths: Iterable[str]) -> None:
-        covers = await asyncio.to_thread(lambda: list(self._covers(paths)))
+        covers = await asyncio.to_thread(lambda: masks_of_settings(self._new_masks(paths), ()))
         namespace = self._confined().namespace
         if namespace < 0 or not covers:
             return
-        left = [path for _, path, _ in covers]
+        left = [mask.path for mask in covers]
         with suppress(OSError):
             helper = await NamespaceHelper.open(self._processes, namespace, "mnt")
             try:
-                for kind, path, content in covers:
+                for mask in covers:
                     with suppress(OSError):
-                        await helper.cover(kind, path, content)
-                        left.remove(path)
+                        await helper.cover(mask)
+                        left.remove(mask.path)
             finally:
                 await helper.close()
         if left and not has_ended(self._confined().namespace):
             names = some_of(list(map(printable, left)))
             self.notes.append(f"could not be covered again: {names}")
 
-    def _covers(self, paths: Iterable[str]) -> Iterator[tuple[Cover, str, bytes]]:
-        """What to do, where, and what is to be read there instead of the file."""
+    def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
+        """What is protected and not covered yet."""
         for path in paths:
             place = _place(self._workspace, path)
             if place is None or not (
@@ -253,10 +247,7 @@ class BackgroundGuard:
                 continue
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
-                if place.gate.pattern(place, "read"):
-                    yield "hide", path, b""
-                else:
-                    yield _fixed(path)
+                yield Mask(path, "hidden file" if place.gate.pattern(place, "read") else "fixed")
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
@@ -270,19 +261,6 @@ class BackgroundGuard:
             if name.endswith(".git"):
                 return not self._kind_before(place.ancestor(depth).child("HEAD"))
         return False
-
-
-def _fixed(path: str) -> tuple[Cover, str, bytes]:
-    """How a file is kept as it is: settings of git with credentials as a copy without them."""
-    data = b""
-    if may_be_settings(path.rpartition("/")[2]):
-        with suppress(OSError):
-            data = read_plain(path, MAX_COPY_BYTES, follow=False)
-    clean = without_credentials(data)
-    if clean == data:
-        return "fix", path, b""
-    # A part of it would not be what git means; nothing of it is.
-    return ("copy", path, clean) if len(data) < MAX_COPY_BYTES else ("hide", path, b"")
 
 
 def _topmost(folders: Iterable[str]) -> list[str]:
@@ -420,13 +398,13 @@ def _is_new_link(place: SafePath, kind_before: KindBefore) -> bool:
 
 
 def _unlinked(place: SafePath) -> bool:
-    with suppress(ToolError), SafePath(place.root, (), place.gate, 0).open() as top:
+    with suppress(ToolError), place.ancestor(0).open() as top:
         return remove_link(top.fd, "/".join(place.parts))
     return False
 
 
 def _renamed(place: SafePath) -> bool:
-    with SafePath(place.root, (), place.gate, 0).open() as top:
+    with place.ancestor(0).open() as top:
         return quarantine(top.fd, "/".join(place.parts))
 
 

@@ -91,7 +91,7 @@ class Comparison:
     def add(
         self,
         top: SafePath,
-        start: tuple[str, ...],
+        start: SafePath,
         before: Snapshot,
         blobs: Blobs,
         skip: frozenset[tuple[int, int]],
@@ -154,7 +154,9 @@ class Comparison:
                     if comparison.restore(handle, relative, why)
                     else "could not be put back"
                 )
-            done.setdefault(f"{why}: {fate}", []).append(printable(comparison.display(relative)))
+            done.setdefault(f"{why}: {fate}", []).append(
+                printable(comparison.path(relative).display)
+            )
         self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
         if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
@@ -171,17 +173,12 @@ def _oddity(after: EntryState | None) -> str:
 @dataclass(slots=True)
 class _RootComparison:
     top: SafePath
-    start: tuple[str, ...]
+    start: SafePath
     before: Snapshot
     blobs: Blobs
 
     def path(self, relative: str) -> SafePath:
-        parts = tuple(relative.split("/"))
-        base = len(self.start) if parts[: len(self.start)] == self.start else -1
-        return SafePath(self.top.root, parts, self.top.gate, base)
-
-    def display(self, relative: str) -> str:
-        return self.path(relative).display
+        return self.top.at(tuple(relative.split("/"))).named_from(self.start)
 
     def deltas(self, handle: Handle, after: Snapshot) -> list[Delta]:
         gone, fresh = compare(self.before, after)
@@ -195,7 +192,7 @@ class _RootComparison:
     def unknown(self, after: Snapshot) -> list[str]:
         """A line on what the run may have left where nobody looked."""
         folders = [each for each in after.unread if each not in self.before.unread]
-        found = [printable(self.display(each))[-MAX_DISPLAY_CHARS:] for each in folders]
+        found = [printable(self.path(each).display)[-MAX_DISPLAY_CHARS:] for each in folders]
         if after.cut and not self.before.cut:
             found.append("what is beyond the limit of files")
         return [f"{some_of(found)} {NOT_LOOKED_INTO}"] if found else []
@@ -460,7 +457,7 @@ class DirectRun:
         for root in self.context.workspace.roots:
             found.add(
                 self.context.top(root),
-                start.parts if start.root == root else ("/",),
+                start,
                 self._before[root.real],
                 self.context.caches[root.real].blobs,
                 self._skip(root),

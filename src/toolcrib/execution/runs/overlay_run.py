@@ -246,7 +246,7 @@ class OverlayRun:
                     since=self._since,
                     check=check,
                     max_entries=self._context.config.undo.max_entries,
-                    start=start.parts if start.root == root else ("/",),
+                    start=start,
                     tried=tried,
                     into=found,
                 ).read()

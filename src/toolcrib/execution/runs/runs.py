@@ -196,7 +196,7 @@ class Runs:
                 and drops them; None is the configured one.
             seconds: how long it may take; None waits for the end.
             on_output: called with each chunk. The program waits while it takes its time.
-            options: see `RunRequest`.
+            options: see `RunOptions`.
 
         Raises:
             Unavailable: no boundary here, no such program, or nothing could be held back.

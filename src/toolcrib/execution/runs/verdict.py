@@ -264,7 +264,7 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
             before = ()
         if after is None:
             continue
-        if before and (after.kind == "folder" or (delta.same and not _touched(before[0], after))):
+        if before and (after.kind == "folder" or (delta.same and before[0].mtime == after.mtime)):
             late.set_mode(delta.path, after.mode, before[0])
         elif after.kind == "folder":
             late.make_folder(delta.path, mode=_new_mode(after.mode))
@@ -284,10 +284,6 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
             )
     step.changes += late.changes
     return step
-
-
-def _touched(before: EntryState, after: EntryState) -> bool:
-    return before.mtime != after.mtime
 
 
 def _new_mode(mode: int) -> int | None:

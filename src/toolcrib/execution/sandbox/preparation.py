@@ -35,11 +35,11 @@ from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
 from toolcrib.execution.sandbox.temporary_folders import TemporaryFolders
 from toolcrib.execution.sandbox.terms import (
-    Level,
     Limits,
     NetworkAccess,
     Pty,
     ReadOnly,
+    Report,
     View,
     need_programs,
 )
@@ -215,8 +215,26 @@ class RunRequest:
         cwd: where it starts.
         views: how it sees the roots of the workspace, by real path; a root without a view is
             read only.
+        options: how it is run.
+    """
+
+    argv: Sequence[str]
+    cwd: str
+    views: Mapping[str, View]
+    options: RunOptions
+
+    @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        return self.options["limits"]
+
+
+class RunOptions(TypedDict, total=False):
+    """What whoever runs something may ask for.
+
+    Attributes:
         env: variables beside the few that every run has.
-        stdin: what it reads; None is nothing.
+        stdin: what it reads; None, as by default, is nothing.
         merge: send stderr into stdout, in the order of writing.
         pty: a terminal in place of the pipes; `stdin` is not used then.
         readable: more files and folders that it may read, such as a toolchain.
@@ -228,25 +246,6 @@ class RunRequest:
         on_namespace: see `OnNamespace`.
         look_for_lost: find out which files it made that go with it; see `Confined.lost`.
     """
-
-    argv: Sequence[str]
-    cwd: str
-    views: Mapping[str, View] = field(default_factory=dict)
-    env: Mapping[str, str] | None = None
-    stdin: Stdin = None
-    merge: bool = False
-    pty: Pty | None = None
-    readable: Sequence[Path] = ()
-    writable: Sequence[Path] = ()
-    network: NetworkAccess | None = None
-    limits: Limits = field(default_factory=Limits)
-    masks: Sequence[Mask] | None = None
-    on_namespace: OnNamespace | None = None
-    look_for_lost: bool = False
-
-
-class RunOptions(TypedDict, total=False):
-    """What whoever runs something may ask for; see `RunRequest`."""
 
     env: Mapping[str, str] | None
     stdin: Stdin
@@ -265,6 +264,8 @@ class RunOptions(TypedDict, total=False):
 class PreparedRun:
     """A run that can be started, with what must be cleaned up after it."""
 
+    request: RunRequest
+    report: Report
     layout: SandboxRoot
     plan: LaunchPlan
     network: RunNetwork | None = None
@@ -392,14 +393,17 @@ class RunPreparer:
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
 
-    def prepare(self, request: RunRequest, level: Level, network: RunNetwork | None) -> PreparedRun:
+    def prepare(
+        self, request: RunRequest, report: Report, network: RunNetwork | None
+    ) -> PreparedRun:
         """Work out what the run sees; blocking."""
+        options, level = request.options, report.level
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
         named = [
             *own_interpreter_folders(),
             *(() if theirs else interpreter_folders(request.argv[0])),
-            *(os.path.realpath(Path(path).expanduser()) for path in request.readable),
+            *(os.path.realpath(Path(path).expanduser()) for path in options.get("readable", ())),
             *(os.path.realpath(Path(path).expanduser()) for path in self._config.run.readable),
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
@@ -408,28 +412,29 @@ class RunPreparer:
             roots=request.views,
             links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
             readable=readable,
-            writable=[os.path.realpath(path) for path in request.writable],
+            writable=[os.path.realpath(path) for path in options.get("writable", ())],
             masks=masks,
             empty=empty_file() if masks else "",
             small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
         ).bounded()
         plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
-        prepared = PreparedRun(layout, plan, network, notes=notes)
+        prepared = PreparedRun(request, report, layout, plan, network, notes=notes)
         try:
-            self._fill(request, prepared)
+            self._fill(prepared)
         except BaseException:
             prepared.clean()
             raise
         return prepared
 
-    def _fill(self, request: RunRequest, prepared: PreparedRun) -> None:
+    def _fill(self, prepared: PreparedRun) -> None:
         """Complete the plan."""
+        request, env = prepared.request, prepared.request.options.get("env")
         plan, layout, processes = prepared.plan, prepared.layout, request.limits.processes
         visible = [*layout.readable, *layout.writable, *request.views]
         seen = [*visible, *layout.links, *SYSTEM_FOLDERS, *STORES, *(f"/{name}" for name in TOP)]
         allowed, is_root = self._config.run.environment, os.getuid() == 0
         if plan.level == "none":
-            plan.env = bare_variables(allowed, request.env)
+            plan.env = bare_variables(allowed, env)
             seen, limited = ["/"], 0
         else:
             home, scratch, sockets, limited = HOME, "/tmp", SOCKETS, processes + 1  # noqa: S108
@@ -443,7 +448,7 @@ class RunPreparer:
                 sockets = NO_SOCKETS if prepared.network is None else TCP_SOCKETS
                 # There it counts all that the user runs, so that comes on top.
                 limited = 0 if is_root else processes + threads_of(os.getuid())
-            plan.env = confined_variables(home, scratch, allowed, visible, request.env)
+            plan.env = confined_variables(home, scratch, allowed, visible, env)
             plan.filter = program(MACHINE, sockets, alone=plan.level == "strong")
             plan.nice = NICE
             if is_root and resources.has_own_pid_max():
@@ -452,7 +457,7 @@ class RunPreparer:
         if prepared.network is not None:
             plan.env = {**prepared.network.variables(), **plan.env}
             plan.port = prepared.network.lease.port
-        if request.pty is not None:
+        if request.options.get("pty") is not None:
             plan.terminal = True
             plan.env.setdefault("TERM", "xterm-256color")
         plan.env.setdefault("PWD", request.cwd)
@@ -461,8 +466,9 @@ class RunPreparer:
         plan.argv[0] = located(request, plan.env["PATH"], seen)
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
-        if request.masks is not None:
-            return [*request.masks, *self._of_toolcrib(request.views, readable)], []
+        given = request.options.get("masks")
+        if given is not None:
+            return [*given, *self._of_toolcrib(request.views, readable)], []
         masks: list[Mask] = []
         notes: list[str] = []
         for root in request.views:

@@ -248,8 +248,7 @@ class BoundaryProbe:
             argv=("/bin/sh", "-c", PROBE_SCRIPT, "probe", str(private), root),
             cwd=root,
             views={root: view},
-            merge=True,
-            limits=Limits(processes=64),
+            options={"merge": True, "limits": Limits(processes=64)},
         )
         run = await self._starter.start(request, report)
         done = await collect(run, PROBE_SECONDS, None, MAX_PROBE_BYTES)
@@ -309,7 +308,7 @@ class Sandbox:
         Args:
             argv: the program, found on its PATH, and its arguments. No shell.
             cwd: where it starts.
-            options: see `RunRequest`; limits are the configured ones where nothing is said.
+            options: see `RunOptions`; limits are the configured ones where nothing is said.
             views: how it sees the roots of the workspace, all alike or each by its real path;
                 one without a view is read only.
 
@@ -320,7 +319,7 @@ class Sandbox:
         """
         options.setdefault("limits", self.limits)
         _check_words(argv, options.get("env") or {})
-        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), **options)
+        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), options)
         report = await self._usable(request)
         try:
             return await self._starter.start(request, report)

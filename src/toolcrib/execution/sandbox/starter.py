@@ -80,17 +80,18 @@ class Starter:
         """
         with ExitStack() as undo:
             network = None
-            if request.network and request.network.hosts and report.level != "none":
-                network = await open_network(self._services, request.network, report.level)
+            access = request.options.get("network")
+            if access is not None and access.hosts and report.level != "none":
+                network = await open_network(self._services, access, report.level)
                 undo.callback(network.close)
-            prepared = await self._prepared(request, report.level, network)
+            prepared = await self._prepared(request, report, network)
             undo.callback(prepared.clean)
-            confined = await self.launch(request, prepared, report)
+            confined = await self.launch(prepared)
             undo.pop_all()
             return confined
 
     async def _prepared(
-        self, request: RunRequest, level: Level, network: RunNetwork | None
+        self, request: RunRequest, report: Report, network: RunNetwork | None
     ) -> PreparedRun:
         """Prepare in a thread; of a start that is cancelled meanwhile, nothing stays."""
         made: list[PreparedRun] = []
@@ -101,7 +102,7 @@ class Starter:
                 made.pop().clean()
 
         def work() -> None:
-            made.append(self._preparer.prepare(request, level, network))
+            made.append(self._preparer.prepare(request, report, network))
             if given_up.is_set():
                 drop()
 
@@ -113,10 +114,10 @@ class Starter:
             raise
         return made[0]
 
-    async def launch(self, request: RunRequest, prepared: PreparedRun, report: Report) -> Confined:
+    async def launch(self, prepared: PreparedRun) -> Confined:
         """Start what was prepared and wait until it is confined."""
-        plan = prepared.plan
-        if request.look_for_lost and prepared.scratch is not None:
+        plan, options = prepared.plan, prepared.request.options
+        if options.get("look_for_lost") and prepared.scratch is not None:
             prepared.temporary.open_folder(str(prepared.scratch.path))
         lifeline = terminal = slave = -1
         with ExitStack() as theirs, ExitStack() as ours:
@@ -127,16 +128,16 @@ class Starter:
                 plan.lifeline, lifeline = os.pipe()
                 theirs.callback(os.close, plan.lifeline)
                 ours.callback(os.close, lifeline)
-            if request.pty is not None:
+            if (pty := options.get("pty")) is not None:
                 terminal, slave = os.openpty()
                 theirs.callback(os.close, slave)
                 ours.callback(os.close, terminal)
-                set_size(terminal, request.pty.rows, request.pty.columns)
+                set_size(terminal, pty.rows, pty.columns)
                 os.set_blocking(terminal, False)
                 plan.accesses.append((os.ttyname(slave), DEVICE))
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
-                return self._popen(request, prepared, report, mark, slave)
+                return self._popen(prepared, mark, slave)
 
             process = await self._processes.adopt(begin)
             ours.pop_all()
@@ -145,19 +146,19 @@ class Starter:
             plan.level,
             terminal=terminal,
             lifeline=lifeline,
-            output_bytes=request.limits.output_bytes,
+            output_bytes=prepared.request.limits.output_bytes,
         )
         confined.at_end = lambda: self._finish(prepared, confined)
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
             if plan.level == "strong":
-                await self._begin(confined, request, prepared, status, lifeline)
+                await self._begin(confined, prepared, status, lifeline)
             else:
                 reported = await read_status(status)
                 if reported != STARTED:
                     raise start_error(reported, await last_words(confined))
-                self._watch(confined, request, prepared)
+                self._watch(confined, prepared)
         except BaseException:
             try:
                 await confined.kill(0)
@@ -169,39 +170,33 @@ class Starter:
         return confined
 
     async def _begin(
-        self,
-        confined: Confined,
-        request: RunRequest,
-        prepared: PreparedRun,
-        status: int,
-        gate: int,
+        self, confined: Confined, prepared: PreparedRun, status: int, gate: int
     ) -> None:
         """Let a program in namespaces begin, after what is to be done in there before."""
+        options = prepared.request.options
         try:
             pid, first = await first_process(status)
             confined.first = first
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
-            if request.on_namespace is not None:
-                await request.on_namespace(first.pidfd)
-            self._watch(confined, request, prepared)
-            if request.look_for_lost:
+            if (on_namespace := options.get("on_namespace")) is not None:
+                await on_namespace(first.pidfd)
+            self._watch(confined, prepared)
+            if options.get("look_for_lost"):
                 await prepared.temporary.open_inside(pid)
             await let_go(pid, prepared.plan, gate)
         except BoundaryFailed as failed:
             raise start_error(b"", str(failed) or await last_words(confined)) from None
         confined.close_lifeline()
 
-    def _watch(self, confined: Confined, request: RunRequest, prepared: PreparedRun) -> None:
+    def _watch(self, confined: Confined, prepared: PreparedRun) -> None:
         """Have the watchdog enforce the limits of the whole run."""
         assert prepared.gauge is not None
         prepared.gauge.pid = confined.pid
-        self._watchdog.watch(confined, prepared.gauge, request.limits)
+        self._watchdog.watch(confined, prepared.gauge, prepared.request.limits)
 
-    def _popen(
-        self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
-    ) -> subprocess.Popen[bytes]:
-        plan = prepared.plan
+    def _popen(self, prepared: PreparedRun, mark: Mark, slave: int) -> subprocess.Popen[bytes]:
+        plan, options = prepared.plan, prepared.request.options
         with ExitStack() as stack:
             passed = [fd for fd in (plan.status, plan.lifeline) if fd >= 0]
 
@@ -216,7 +211,7 @@ class Starter:
                 contents = system_files() | made_files() | prepared.layout.copies
                 files = {path: keep(data) for path, data in contents.items()}
                 words = prepared.layout.arguments(files)
-                argv = namespaces.command(report.program, words, plan, keep)
+                argv = namespaces.command(prepared.report.program, words, plan, keep)
             elif sys.platform != "linux":  # no confining program, and no limits either
                 argv, variables, folder = plan.argv, {**plan.env, **variables}, plan.cwd
             else:
@@ -224,11 +219,11 @@ class Starter:
                 if plan.level == "kernel":
                     variables = {}  # a sweep for the mark must not end the supervisor first
                 argv = confinement.command(keep(plan.packed()), keep(confinement.child_code()))
-            source = slave if slave >= 0 else _source(request.stdin, keep)
+            source = slave if slave >= 0 else _source(options.get("stdin"), keep)
             output = slave if slave >= 0 else subprocess.PIPE
-            errors = subprocess.STDOUT if request.merge and slave < 0 else output
+            errors = subprocess.STDOUT if options.get("merge") and slave < 0 else output
             # Before the program runs: what it takes while the event loop is busy counts too.
-            prepared.gauge = _gauge(request, plan.level)
+            prepared.gauge = _gauge(prepared.request, plan.level)
             try:
                 popen = subprocess.Popen(  # noqa: S603 - what to run is decided before
                     argv,
@@ -275,5 +270,5 @@ def _gauge(request: RunRequest, level: Level) -> ResourceGauge:
         for root, view in request.views.items()
         if not isinstance(view, ReadOnly)
     ]
-    gauge.folders += map(str, request.writable)
+    gauge.folders += map(str, request.options.get("writable", ()))
     return gauge
