@@ -15,7 +15,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
-from toolcrib.execution.runs.background_guard import notes_on, quarantine_repositories
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
@@ -45,6 +44,7 @@ from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repository_quarantine import RepositoryQuarantine, notes_on
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import make_private
@@ -357,9 +357,8 @@ class DirectRun:
     async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         comparison = await asyncio.to_thread(self._compare, ctx)
         if self.background:
-            quarantined = await asyncio.to_thread(
-                quarantine_repositories, self.context.workspace, comparison.paths, self.kind_before
-            )
+            quarantine = RepositoryQuarantine(self.context.workspace, self.kind_before)
+            quarantined = await asyncio.to_thread(quarantine.take, comparison.paths)
             if quarantined:
                 self._notes += notes_on(quarantined)
                 comparison = await asyncio.to_thread(self._compare, ctx)
@@ -502,7 +501,7 @@ class DirectRun:
         inner = [
             other.real
             for other in self.context.workspace.roots
-            if other != root and other.real.startswith(f"{root.real.rstrip('/')}/")
+            if other != root and is_among(other.real, [root.real])
         ]
         return identities([str(data_folder()), *inner])
 

@@ -236,12 +236,18 @@ class Runs:
         access = options.get("network") or NetworkAccess()
         return replace(_ran(done, confined, outcome), network=access)
 
-    async def _strategy(self, tool: str, commit: Commit) -> OverlayRun | DirectRun:
-        """Through overlays where they work, else on the files themselves."""
+    async def _strategy(
+        self, tool: str, commit: Commit, *, background: bool = False
+    ) -> OverlayRun | DirectRun:
+        """Through overlays where they work, else on the files themselves.
+
+        In the background others must see at once what is written, unless it is to be held back.
+        """
         report = await self._sandbox.report()
-        if report.level == "strong" and await self._overlays.good(self._sandbox):
+        apart = report.level == "strong" and not (background and commit == "auto")
+        if apart and await self._overlays.good(self._sandbox):
             return OverlayRun(self._context, tool)
-        return DirectRun(self._context, tool, report.level, commit)
+        return DirectRun(self._context, tool, report.level, commit, background=background)
 
     async def start(
         self,
@@ -273,11 +279,7 @@ class Runs:
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
         if ports or self._ports.has_servers(ctx.session.id):
             options["on_namespace"] = open_ports.enter
-        strategy: DirectRun | OverlayRun
-        if commit == "auto":
-            strategy = DirectRun(self._context, tool, report.level, background=True)
-        else:
-            strategy = await self._strategy(tool, commit)
+        strategy = await self._strategy(tool, commit, background=True)
         if commit != "auto" and isinstance(strategy, DirectRun):
             raise Unavailable(
                 "A command in the background works on the files themselves here: "

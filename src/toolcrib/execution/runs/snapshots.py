@@ -102,31 +102,6 @@ def _swap(
                 remove_tree(folder, left)
 
 
-def remove_link(top: int, relative: str) -> bool:
-    """Remove a link; whether that worked."""
-    with suppress(OSError), parent_of(top, relative) as (folder, name):
-        os.unlink(name, dir_fd=folder)
-        return True
-    return False
-
-
-SUFFIX = ".refused"
-MAX_SUFFIX = 100
-
-
-def quarantine(top: int, relative: str) -> bool:
-    """Give a file another name, which no program looks for; whether that worked."""
-    with suppress(OSError), parent_of(top, relative) as (folder, name):
-        for number in range(1, MAX_SUFFIX):
-            other = f"{name}{SUFFIX}{number if number > 1 else ''}"
-            with suppress(FileNotFoundError):
-                os.stat(other, dir_fd=folder, follow_symlinks=False)
-                continue
-            os.rename(name, other, src_dir_fd=folder, dst_dir_fd=folder)
-            return True
-    return False
-
-
 def clear_set_id_bits(top: int, relative: str) -> bool:
     """Take the setuid and setgid bits from a file; whether that worked."""
     with suppress(OSError), parent_of(top, relative) as (folder, name):

@@ -96,9 +96,8 @@ class ResourceGauge:
 
     def innermost(self) -> list[int]:
         """What to kill so that all of it ends: the first process of its namespace, or all."""
-        if self.namespaces:
-            return [pid for pid in tree(self.pid, 1) if pid != self.pid]
-        return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
+        inner = [pid for pid in tree(self.pid, 1) if pid != self.pid]
+        return inner if self.namespaces else inner or [self.pid]
 
     def measure(
         self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
@@ -167,10 +166,13 @@ class ResourceGauge:
 
 def _shared_memory() -> int:
     """All shared memory of the machine, which is quicker to learn than that of a run."""
-    for line in read("/proc/meminfo").splitlines():
-        if line.startswith(b"Shmem:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    return _bytes_in(read("/proc/meminfo"), b"Shmem:")
+
+
+def _bytes_in(text: bytes, *names: bytes) -> int:
+    """What the lines of these names add up to, in a file of /proc that counts kilobytes."""
+    lines = (line for line in text.splitlines() if line.startswith(names))
+    return sum(int(line.split()[1]) for line in lines) * 1024
 
 
 def tree(top: int, deep: int = 1 << 30) -> dict[int, int]:
@@ -200,11 +202,7 @@ def _children(pid: int, threads: Sequence[str]) -> list[int]:
 
 def _resident(pid: int) -> int:
     """Bytes of memory that a process uses, swapped ones and its page tables too."""
-    size = 0
-    for line in of_process(pid, "status").splitlines():
-        if line.startswith((b"VmRSS:", b"VmSwap:", b"VmPTE:")):
-            size += int(line.split()[1]) * 1024
-    return size
+    return _bytes_in(of_process(pid, "status"), b"VmRSS:", b"VmSwap:", b"VmPTE:")
 
 
 def of_process(pid: int, name: str) -> bytes:
@@ -233,19 +231,12 @@ def _written(pid: int) -> int:
 
 def _exactly(pid: int) -> tuple[int, int]:
     """Its share of memory that is nobody's but its relatives', and of shared memory."""
-    own = shared = 0
     text = of_process(pid, "smaps_rollup")
     if not text:  # it may not be read
         return _resident(pid), 0
-    for line in text.splitlines():
-        if line.startswith((b"Pss_Anon:", b"SwapPss:")):
-            own += int(line.split()[1]) * 1024
-        elif line.startswith(b"Pss_Shmem:"):
-            shared += int(line.split()[1]) * 1024
-    for line in of_process(pid, "status").splitlines():
-        if line.startswith(b"VmPTE:"):
-            own += int(line.split()[1]) * 1024
-    return own, shared
+    own = _bytes_in(text, b"Pss_Anon:", b"SwapPss:")
+    own += _bytes_in(of_process(pid, "status"), b"VmPTE:")
+    return own, _bytes_in(text, b"Pss_Shmem:")
 
 
 _NAMELESS = re.compile(
