@@ -157,10 +157,13 @@ class Workspace:
             root: the real path of the root that it lay beneath, now perhaps another's.
             parts: the names from there, without links.
         """
-        found = self._locate(Root(root, root).real_path(parts))
-        if found is None:
-            return SafePath(Root(root, root), tuple(parts), self.gate, -1)
-        return SafePath(found[0], found[1], self.gate, -1)
+        gone = Root(root, root)
+        return self.find(gone.real_path(parts)) or SafePath(gone, tuple(parts), self.gate, -1)
+
+    def find(self, absolute: str) -> SafePath | None:
+        """The place that an absolute path names; None where it is in no root."""
+        found = self._locate(absolute)
+        return SafePath(*found, self.gate, -1) if found is not None else None
 
     def holds(self, absolute: str) -> bool:
         """Whether a path lies inside one of the roots."""

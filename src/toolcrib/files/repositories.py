@@ -33,6 +33,7 @@ from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import printable
 
 GIT = ".git"
+LINK = "a link in a repository, through which git would write"
 MAX_CONFIG_BYTES = 65_536
 CONFIG, HOOKS = "config", "hooks"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))

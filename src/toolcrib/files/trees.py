@@ -17,7 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
-from toolcrib.files.handles import READABLE, Handle, WritePlace, fingerprint
+from toolcrib.files.handles import (
+    READABLE,
+    Handle,
+    KernelOpener,
+    WritePlace,
+    fingerprint,
+    has_openat2,
+)
 from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER
 
@@ -233,15 +240,36 @@ class TreeReader:
 def parent_of(top: int, relative: str) -> Iterator[tuple[int, str]]:
     """The folder that holds what is at a way, open, and its name; no link is followed."""
     *folders, name = relative.split("/")
-    folder_fd = openat.dup(top)
+    with folder_beneath(top, folders) as folder:
+        yield folder, name
+
+
+@contextmanager
+def folder_beneath(top: int, names: Iterable[str]) -> Iterator[int]:
+    """The folder to which names lead, open; no link is followed."""
+    folder = openat.dup(top)
     try:
-        for folder in folders:
-            inner = openat.open(folder, FOLDER, dir_fd=folder_fd)
-            openat.close(folder_fd)
-            folder_fd = inner
-        yield folder_fd, name
+        for name in names:
+            inner = openat.open(name, FOLDER, dir_fd=folder)
+            openat.close(folder)
+            folder = inner
+        yield folder
     finally:
-        openat.close(folder_fd)
+        openat.close(folder)
+
+
+@contextmanager
+def opened_beneath(top: int, relative: str) -> Iterator[int]:
+    """A file for reading, by its way from a folder; no link is followed, and no pipe waits."""
+    if has_openat2():
+        fd = KernelOpener().unlinked(top, relative, READABLE)
+    else:
+        with parent_of(top, relative) as (folder, name):
+            fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+    try:
+        yield fd
+    finally:
+        openat.close(fd)
 
 
 def may_change(folder: int, name: str) -> bool:

@@ -310,7 +310,7 @@ def rename(source: int, name: str, folder: int, target: str) -> None:
 
 
 def drop_name(folder: int, name: str) -> None:
-    """Take a name from a file that has another one."""
+    """Take a name away: that of a link, or of a file that has another one."""
     openat.unlink(name, dir_fd=folder)
 
 

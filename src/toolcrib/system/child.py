@@ -9,10 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, Self, TypeVar
 
 from toolcrib.system.pipe_threads import PipeReader, PipeWriter
 from toolcrib.system.sweep import (
@@ -342,7 +342,7 @@ async def merged(
         await asyncio.gather(*pumps, return_exceptions=True)
 
 
-async def run_shielded(work: Coroutine[Any, Any, T]) -> T:
+async def run_shielded(work: Awaitable[T]) -> T:
     """Await something that must complete; a cancellation waits until it has."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

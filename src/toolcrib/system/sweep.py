@@ -80,7 +80,7 @@ def find(mark: str, groups: dict[int, int], since: int) -> list[Seen]:
     chosen = {
         seen.pid
         for seen in around.values()
-        if _in_groups(seen, groups) or wanted in b"\0" + _read(f"/proc/{seen.pid}/environ")
+        if _in_groups(seen, groups) or wanted in b"\0" + read(f"/proc/{seen.pid}/environ")
     }
     grown = True
     while grown:
@@ -95,7 +95,7 @@ def own_memory(pid: int) -> int:
     """Bytes of memory that a process holds and shares with no file and no other process."""
     if sys.platform == "win32":
         return 0
-    fields = _read(f"/proc/{pid}/statm").split()
+    fields = read(f"/proc/{pid}/statm").split()
     return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
@@ -205,7 +205,8 @@ def _fields(pid: int) -> list[bytes]:
     return data[data.rfind(b")") + 2 :].split(None, 20)
 
 
-def _read(path: str) -> bytes:
+def read(path: str) -> bytes:
+    """A file of the kernel; empty where it cannot be read."""
     try:
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except OSError:

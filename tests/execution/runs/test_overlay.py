@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import RunBench, picture, run_folders
-from toolcrib.execution.runs.outcome import ChangedFile
+from toolcrib.files.changes.view import ChangedFile
 
 
 async def test_a_run_that_changes_nothing_leaves_no_step(bench: RunBench, tmp_path: Path) -> None:

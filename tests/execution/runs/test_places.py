@@ -10,7 +10,7 @@ import pytest
 from tests.execution.runs.conftest import RunBench, need_overlay
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services, Session
-from toolcrib.execution.runs.folders import has_own_clock, kind_of_system
+from toolcrib.system.file_systems import has_own_clock, kind_of_system
 
 
 def bench_on(*roots: Path, **sections: dict[str, object]) -> RunBench:

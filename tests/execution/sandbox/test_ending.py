@@ -186,14 +186,14 @@ def test_two_threads_remove_the_folder_of_a_run_once() -> None:
             removed.append(self.path)
             time.sleep(0.2)
 
-    layout, plan = cast("Any", None), cast("Any", None)
-    prepared = PreparedRun(layout, plan, scratch=SlowScratch("/nowhere", -1))
+    none = cast("Any", None)
+    prepared = PreparedRun(none, none, none, none, scratch=SlowScratch(Path("/nowhere"), -1))
     threads = [threading.Thread(target=prepared.clean) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert removed == ["/nowhere"]
+    assert removed == [Path("/nowhere")]
 
 
 async def test_a_start_that_is_given_up_at_once_leaves_no_folder(open_box: Open) -> None:

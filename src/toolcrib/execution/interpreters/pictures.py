@@ -44,7 +44,7 @@ class PictureFolder:
     @property
     def path(self) -> Path:
         """Where it is, inside of the run too."""
-        return Path(self.scratch.path)
+        return self.scratch.path
 
     def pictures(self) -> list[Image]:
         """What the run left there: files alone, whatever their names lead to."""

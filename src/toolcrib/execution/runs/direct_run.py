@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import stat
-import threading
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.config import data_folder, user_config_file
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
-from toolcrib.execution.runs.background_guard import notes_on, quarantine_repositories
+from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
-from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
 from toolcrib.execution.runs.snapshots import (
     Snapshot,
-    SnapshotCache,
     clear_set_id_bits,
     compare,
     digest_now,
     identities,
-    make_mask_points,
-    remove_mask_points,
     restore_tree,
     take_snapshot,
 )
-from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
@@ -48,12 +41,13 @@ from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
 from toolcrib.files.changes.step import BULK_KINDS, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
+from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import without_hooks
+from toolcrib.files.repository_quarantine import RepositoryQuarantine, notes_on
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.store import Area, make_private
+from toolcrib.state.store import make_private
 from toolcrib.system.threads import Checkpoint, random_id
 from toolcrib.text.display import counted, printable, some_of
 
@@ -97,7 +91,7 @@ class Comparison:
     def add(
         self,
         top: SafePath,
-        start: tuple[str, ...],
+        start: SafePath,
         before: Snapshot,
         blobs: Blobs,
         skip: frozenset[tuple[int, int]],
@@ -160,7 +154,9 @@ class Comparison:
                     if comparison.restore(handle, relative, why)
                     else "could not be put back"
                 )
-            done.setdefault(f"{why}: {fate}", []).append(printable(comparison.display(relative)))
+            done.setdefault(f"{why}: {fate}", []).append(
+                printable(comparison.path(relative).display)
+            )
         self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
         if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
@@ -177,21 +173,16 @@ def _oddity(after: EntryState | None) -> str:
 @dataclass(slots=True)
 class _RootComparison:
     top: SafePath
-    start: tuple[str, ...]
+    start: SafePath
     before: Snapshot
     blobs: Blobs
 
     def path(self, relative: str) -> SafePath:
-        parts = tuple(relative.split("/"))
-        base = len(self.start) if parts[: len(self.start)] == self.start else -1
-        return SafePath(self.top.root, parts, self.top.gate, base)
-
-    def display(self, relative: str) -> str:
-        return self.path(relative).display
+        return self.top.at(tuple(relative.split("/"))).named_from(self.start)
 
     def deltas(self, handle: Handle, after: Snapshot) -> list[Delta]:
         gone, fresh = compare(self.before, after)
-        found = [self._removed(relative, after) for relative in gone]
+        found = [self._removed(relative) for relative in gone]
         for relative in fresh:
             delta = self._changed(handle, relative, after)
             if delta is not None:
@@ -201,13 +192,12 @@ class _RootComparison:
     def unknown(self, after: Snapshot) -> list[str]:
         """A line on what the run may have left where nobody looked."""
         folders = [each for each in after.unread if each not in self.before.unread]
-        found = [printable(self.display(each))[-MAX_DISPLAY_CHARS:] for each in folders]
+        found = [printable(self.path(each).display)[-MAX_DISPLAY_CHARS:] for each in folders]
         if after.cut and not self.before.cut:
             found.append("what is beyond the limit of files")
         return [f"{some_of(found)} {NOT_LOOKED_INTO}"] if found else []
 
-    def _removed(self, relative: str, after: Snapshot) -> Delta:
-        del after
+    def _removed(self, relative: str) -> Delta:
         tree = self.before.tree(relative)
         old = self._stored(tree[0]) if tree[0].kind == "file" else None
         return Delta(self.path(relative), tree, old=old)
@@ -284,109 +274,22 @@ def _is_stored(tree: Sequence[EntryState]) -> bool:
 UNMASKED = "protected files inside the workspace could not be masked at this level"
 
 
-class MaskPoints:
-    """Empty folders over which masks are mounted; each stays as long as some run needs it."""
-
-    def __init__(self) -> None:
-        self._needed: Counter[tuple[str, str]] = Counter()
-        self._lock = threading.Lock()
-
-    def acquire(self, real: str, top: int, index: Snapshot) -> list[str]:
-        """Make those that a tree needs; what others made there is not the user's.
-
-        Args:
-            real: the top of the tree.
-            top: a descriptor of it.
-            index: its snapshot; mask points are taken out of it.
-        """
-        with self._lock:
-            shared = [
-                relative
-                for where, relative in self._needed
-                if where == real and relative in index.entries
-            ]
-            for relative in shared:
-                del index.entries[relative]
-            ways = [*make_mask_points(top, without_hooks(index.entries)), *shared]
-            self._needed.update((real, relative) for relative in ways)
-        return ways
-
-    def release(self, real: str, top: int, ways: Sequence[str]) -> None:
-        """Remove those that nobody needs any more."""
-        with self._lock:
-            self._needed.subtract((real, relative) for relative in ways)
-            self._needed = +self._needed
-            remove_mask_points(
-                top, [relative for relative in ways if (real, relative) not in self._needed]
-            )
-
-
-class DirectRuns:
-    """What runs on the files themselves have in common.
-
-    Args:
-        folder: where contents are kept from one run to the next.
-        services: of the toolbox.
-        area: the rows of pending runs.
-        triggers: finds what the user has to be asked about.
-    """
-
-    def __init__(self, folder: Path, services: Services, area: Area, triggers: Triggers) -> None:
-        self.triggers = triggers
-        self.workspace = services.use(Workspace)
-        self.changes = services.use(Changes)
-        self.config = services.config
-        self.area = area
-        self.mask_points = MaskPoints()
-        self._memories = {
-            root.real: SnapshotCache(folder, root.real) for root in self.workspace.roots
-        }
-
-    def run(
-        self, tool: str, level: str, commit: Commit = "auto", *, background: bool = False
-    ) -> DirectRun:
-        """A new run."""
-        return DirectRun(self, tool, level, commit, background=background)
-
-    def memory(self, root: Root) -> SnapshotCache:
-        """What is known of the contents beneath a root."""
-        return self._memories[root.real]
-
-    async def apply(self, pending: PendingRun, ctx: Ctx) -> RunOutcome:
-        """Make the changes of a pending run again."""
-        try:
-            applied = await self.changes.undo_step(pending.step, ctx, pending.tool)
-        except Conflict as error:
-            note = f"nothing was changed: {conflict_message(error)}"
-            return RunOutcome("held", pending_id=pending.id, notes=(note,), overtaken=True)
-        except ToolError as error:
-            error.hint = recovery_hint(error) or error.hint
-            raise
-        await self.changes.forget(pending.since, pending.step)
-        files = tuple(ChangedFile(printable(path), "changed") for path in applied.paths)
-        return RunOutcome("applied", step=applied.step, files=files)
-
-    async def discard(self, pending: PendingRun) -> None:
-        """Forget what was taken back."""
-        await self.changes.forget(pending.since, pending.step)
-
-
 @dataclass(slots=True)
 class DirectRun:
-    """One run on the files themselves; made by `DirectRuns.run`.
+    """One run on the files themselves.
 
     Args:
-        direct: what such runs have in common.
+        context: of the runs.
         tool: who asks.
         level: the boundary that holds.
         commit: what becomes of the changes.
         background: whether others work on the files meanwhile, for long.
     """
 
-    direct: DirectRuns
+    context: RunContext
     tool: str
     level: str
-    commit: Commit
+    commit: Commit = "auto"
     background: bool = False
     _before: dict[str, Snapshot] = field(default_factory=dict)
     _began: float = 0.0
@@ -412,7 +315,7 @@ class DirectRun:
 
         check = Checkpoint(ctx.deadline)
         self._began = time.time()
-        await asyncio.to_thread(_make_own_folder, self.direct.workspace)
+        await asyncio.to_thread(_make_own_folder, self.context.workspace)
         await asyncio.to_thread(self._take_snapshots, check)
         unkept = [
             relative for one in self._before.values() for relative in (*one.unkept, *one.unread)
@@ -429,7 +332,7 @@ class DirectRun:
                 f"{_file_count(len(unkept), cut=cut)} could not be kept before the run: changes of "
                 "those cannot be undone"
             )
-        return {root.real: Bind() for root in self.direct.workspace.roots}
+        return {root.real: Bind() for root in self.context.workspace.roots}
 
     def known_paths(self) -> Iterator[str]:
         """All that was there before the run, absolute."""
@@ -454,9 +357,8 @@ class DirectRun:
     async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         comparison = await asyncio.to_thread(self._compare, ctx)
         if self.background:
-            quarantined = await asyncio.to_thread(
-                quarantine_repositories, self.direct.workspace, comparison.paths, self.kind_before
-            )
+            quarantine = RepositoryQuarantine(self.context.workspace, self.kind_before)
+            quarantined = await asyncio.to_thread(quarantine.take, comparison.paths)
             if quarantined:
                 self._notes += notes_on(quarantined)
                 comparison = await asyncio.to_thread(self._compare, ctx)
@@ -475,7 +377,7 @@ class DirectRun:
         if not deltas:
             return RunOutcome(notes=tuple(notes))
         session = ctx.session.id
-        triggers = await asyncio.to_thread(self.direct.triggers.among, deltas, session)
+        triggers = await asyncio.to_thread(self.context.triggers.among, deltas, session)
         notes += triggers
         if triggers and commit == "auto" and not self.background:
             commit = "ask"
@@ -483,7 +385,7 @@ class DirectRun:
         lost = [printable(change.display) for change in changes if not change.undoable]
         note = f"not kept: {some_of(lost)}" if lost else ""
         tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
-        step = await self.direct.changes.record(tool, ctx.session, changes, note, size)
+        step = await self.context.changes.record(tool, ctx.session, changes, note, size)
         if cut:
             notes.append(f"it was stopped before its end ({cut}); what it had changed is there")
         if lost:
@@ -493,15 +395,7 @@ class DirectRun:
         state = RunOutcome("applied", step=step)
         if commit != "auto":
             state = await self._withdraw(ctx, commit, step, notes, for_user=bool(triggers))
-        return RunOutcome(
-            state.state,
-            state.step,
-            state.pending_id,
-            tuple(view.files),
-            view.more,
-            view.diff,
-            (*notes, *view.notes),
-        )
+        return described(state, view, notes)
 
     async def _withdraw(
         self, ctx: Ctx, commit: Commit, step: int, notes: list[str], *, for_user: bool
@@ -509,9 +403,9 @@ class DirectRun:
         """Take the step back, for good or until it is applied."""
         try:
             tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
-            back = await self.direct.changes.undo_step(step, ctx, tool)
+            back = await self.context.changes.undo_step(step, ctx, tool)
         except ToolError as error:
-            await self.direct.changes.show_step(step)
+            await self.context.changes.show_step(step)
             notes.append(f"the changes could not be taken back: {error.message}")
             return RunOutcome("applied", step=step)
         if commit == "never":
@@ -528,22 +422,22 @@ class DirectRun:
             session=ctx.session.id,
             kind="step",
             since=step,
-            roots=tuple(root.real for root in self.direct.workspace.roots),
+            roots=tuple(root.real for root in self.context.workspace.roots),
             step=back.step,
             for_user=for_user,
         )
-        await self.direct.area.write(lambda c: folders.add(c, pending))
+        await self.context.rows.write(lambda c: folders.add(c, pending))
         notes.append("it worked on the files themselves, which were put back after it")
         return RunOutcome("held", pending_id=pending.id)
 
     def _take_snapshots(self, check: Checkpoint) -> None:
-        for root in self.direct.workspace.roots:
-            with self._top(root).open() as handle:
+        for root in self.context.workspace.roots:
+            with self.context.top(root).open() as handle:
                 index = take_snapshot(handle.fd, self._skip(root), check)
-                memory = self.direct.memory(root)
+                memory = self.context.caches[root.real]
                 memory.keep(handle.fd, index, check)
                 if self.background and self.level == "strong":
-                    mask_points = self.direct.mask_points.acquire(root.real, handle.fd, index)
+                    mask_points = self.context.mask_points.acquire(root.real, handle.fd, index)
                     self._mask_points[root.real] = mask_points
             self._before[root.real] = index
             memory.forget_old()
@@ -551,39 +445,39 @@ class DirectRun:
             self._remove_masks()
 
     def _compare(self, ctx: Ctx) -> Comparison:
-        start = self.direct.workspace.start(ctx.session.directory)
+        start = self.context.workspace.start(ctx.session.directory)
         found = Comparison(
-            roots=self.direct.workspace.roots,
-            settings=self.direct.config.workspace,
+            roots=self.context.workspace.roots,
+            settings=self.context.config.workspace,
             restores=not self.background,
             masked=self.level == "strong",
         )
         self._remove_masks()
-        for root in self.direct.workspace.roots:
+        for root in self.context.workspace.roots:
             found.add(
-                self._top(root),
-                start.parts if start.root == root else ("/",),
+                self.context.top(root),
+                start,
                 self._before[root.real],
-                self.direct.memory(root).blobs,
+                self.context.caches[root.real].blobs,
                 self._skip(root),
             )
         return found
 
     def _remove_masks(self) -> None:
-        for root in self.direct.workspace.roots:
+        for root in self.context.workspace.roots:
             if self._mask_points.get(root.real):
-                with suppress(ToolError, KeyError), self._top(root).open() as handle:
-                    self.direct.mask_points.release(
+                with suppress(ToolError, KeyError), self.context.top(root).open() as handle:
+                    self.context.mask_points.release(
                         root.real, handle.fd, self._mask_points.pop(root.real)
                     )
 
     def _changes(self, deltas: Sequence[Delta]) -> tuple[list[Change], int]:
         """The changes for the log; the contents that they need are kept for it."""
-        size, blobs = 0, self.direct.changes.blobs
+        size, blobs = 0, self.context.changes.blobs
         changes = changes_of(deltas)
         for change in changes:
             for digest in change.digests:
-                memory = self.direct.memory(change.path.root)
+                memory = self.context.caches[change.path.root.real]
                 try:
                     size += blobs.adopt(memory.blobs, digest)
                 except StorageFailure:
@@ -597,22 +491,34 @@ class DirectRun:
         """
         found: dict[str, EntryState | None] = {}
         git_paths: list[str] = []
-        for step in reversed(await self.direct.changes.since(self._began)):
+        for step in reversed(await self.context.changes.since(self._began)):
             git_paths += step.paths if step.program is not None else ()
-            for change in step.read_changes(self.direct.workspace):
+            for change in step.read_changes(self.context.workspace):
                 found |= _left_by(change)
         return found, git_paths
 
     def _skip(self, root: Root) -> frozenset[tuple[int, int]]:
         inner = [
             other.real
-            for other in self.direct.workspace.roots
-            if other != root and other.real.startswith(f"{root.real.rstrip('/')}/")
+            for other in self.context.workspace.roots
+            if other != root and is_among(other.real, [root.real])
         ]
         return identities([str(data_folder()), *inner])
 
-    def _top(self, root: Root) -> SafePath:
-        return SafePath(root, (), self.direct.workspace.gate, 0)
+
+async def apply_again(pending: PendingRun, changes: Changes, ctx: Ctx) -> RunOutcome:
+    """Make the changes of a pending run again, that was taken back as a step of the undo log."""
+    try:
+        applied = await changes.undo_step(pending.step, ctx, pending.tool)
+    except Conflict as error:
+        note = f"nothing was changed: {conflict_message(error)}"
+        return RunOutcome("held", pending_id=pending.id, notes=(note,), overtaken=True)
+    except ToolError as error:
+        error.hint = recovery_hint(error) or error.hint
+        raise
+    await changes.forget(pending.since, pending.step)
+    files = tuple(ChangedFile(printable(path), "changed") for path in applied.paths)
+    return RunOutcome("applied", step=applied.step, files=files)
 
 
 def _file_count(unkept: int, *, cut: bool) -> str:

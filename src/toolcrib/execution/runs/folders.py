@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import sqlite3
 import stat
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
-from toolcrib.system.file_locks import take_lock
+from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER, remove
 from toolcrib.system.threads import content_id, random_id
 
@@ -28,22 +27,17 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 
-class usable:  # noqa: N801 - used like a function
-    """Makes a file or folder of an upper directory readable for us, for as long as this is open."""
-
-    def __init__(self, folder: int, name: str, status: os.stat_result) -> None:
-        needed = 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
-        self._closed = os.geteuid() != 0 and status.st_mode & needed != needed
-        self._target = folder, name, stat.S_IMODE(status.st_mode), needed
-
-    def __enter__(self) -> None:
-        if self._closed:
-            folder, name, mode, needed = self._target
-            os.chmod(name, mode | needed, dir_fd=folder)
-
-    def __exit__(self, *_: object) -> None:
-        if self._closed:
-            folder, name, mode, _needed = self._target
+@contextmanager
+def usable(folder: int, name: str, status: os.stat_result) -> Iterator[None]:
+    """Make a file or folder of an upper directory readable for us, for as long as this is open."""
+    mode, needed = stat.S_IMODE(status.st_mode), 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
+    is_closed = os.geteuid() != 0 and mode & needed != needed
+    if is_closed:
+        os.chmod(name, mode | needed, dir_fd=folder)
+    try:
+        yield
+    finally:
+        if is_closed:
             with suppress(OSError):
                 os.chmod(name, mode, dir_fd=folder)
 
@@ -63,21 +57,6 @@ def open_file(top: int, parts: tuple[str, ...]) -> int:
             return os.open(parts[-1], READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
     finally:
         os.close(folder_fd)
-
-
-def blocks_of(folder: Path, max_entries: int = 200_000) -> int:
-    """Bytes that a folder takes on disk, as far as it can be read within `max_entries` entries."""
-    total, seen = 0, 0
-    todo = [str(folder)]
-    while todo and seen < max_entries:
-        with suppress(OSError), os.scandir(todo.pop()) as scan:
-            for entry in scan:
-                seen += 1
-                with suppress(OSError):
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-    return total
 
 
 SCHEMA: Schema = Schema(
@@ -177,16 +156,13 @@ OLD_SECONDS = 7 * 86_400.0
 LOCK_SECONDS = 10.0
 
 
-@dataclass(slots=True)
-class RunFolder:
-    """One run's folder: for each root of the workspace an upper and a work directory.
+class RunFolder(LockedFolder):
+    """One run's folder: for each root of the workspace an upper and a work directory."""
 
-    While this process lives, it holds a lock in the folder, unless that is let go.
-    """
-
-    id: str
-    path: Path
-    _lock: int = field(repr=False)
+    @property
+    def id(self) -> str:
+        """That of the run."""
+        return self.path.name
 
     def overlay(self, number: int, mode: int) -> tuple[Path, Path]:
         """The upper and the work folder for a root, made. The root is seen with `mode`."""
@@ -207,17 +183,6 @@ class RunFolder:
         for inside in self.path.iterdir():
             if inside.is_dir():
                 remove(inside / "work")
-
-    def release(self) -> None:
-        """Let go of the lock; the folder stays."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
-
-    def remove(self) -> None:
-        """Remove it."""
-        remove(self.path)
-        self.release()
 
 
 class Folders:
@@ -242,17 +207,15 @@ class Folders:
         try:
             make_private(self.base)
             with self._guarded():
-                run = random_id(8)
-                path = self.base / run
+                path = self.base / random_id(8)
                 path.mkdir(mode=0o700)
-                lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                take_lock(lock)
+                lock = open_locked(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise StorageFailure(
                 f"A run needs a folder in {self.base}: {error.strerror or error}.",
                 hint="Free some space there, or set TOOLCRIB_DATA to another folder.",
             ) from None
-        return RunFolder(run, path, lock)
+        return RunFolder(path, lock)
 
     def find(self, run: str) -> RunFolder | None:
         """The folder of a held run, locked; None where it is gone.
@@ -262,26 +225,19 @@ class Folders:
         """
         path = self.base / run
         try:
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = open_locked(path / LOCK, os.O_RDWR)
         except OSError:
             return None
-        if not take_lock(lock):
-            os.close(lock)
+        if lock < 0:
             raise Busy(f"Another call is working on the held run {run}.", hint="Wait for it.")
-        return RunFolder(run, path, lock)
+        return RunFolder(path, lock)
 
     def abandoned(self) -> list[RunFolder]:
         """Folders that no process holds, locked now; they may still be those of held runs."""
-        found: list[RunFolder] = []
         if not self.base.is_dir():
-            return found
+            return []
         with self._guarded():
-            for path in self.base.iterdir():
-                if path.is_dir():
-                    folder = _taken(path)
-                    if folder is not None:
-                        found.append(folder)
-        return found
+            return [folder for folder in _each_taken(self.base) if folder is not None]
 
     def sweep_others(self) -> None:
         """Remove what dead processes with stores in memory, or forgotten stores, left."""
@@ -293,9 +249,9 @@ class Folders:
                 if base.name.startswith(MEMORY) or forgotten:
                     _remove_base(base)
 
-    def close(self, alive: Collection[str] = ()) -> None:
+    def close(self) -> None:
         """Drop what a store in memory would not find again."""
-        if self._in_memory and not alive:
+        if self._in_memory:
             remove(self.base)
 
     @contextmanager
@@ -307,68 +263,19 @@ class Folders:
 
 def _taken(path: Path) -> RunFolder | None:
     with suppress(OSError):
-        lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if take_lock(lock):
-            return RunFolder(path.name, path, lock)
-        os.close(lock)
+        lock = open_locked(path / LOCK, os.O_RDWR | os.O_CREAT)
+        return RunFolder(path, lock) if lock >= 0 else None
     return None
 
 
+def _each_taken(base: Path) -> list[RunFolder | None]:
+    """The folders of runs in there, locked now; None for each that somebody holds."""
+    return [_taken(path) for path in base.iterdir() if path.is_dir()]
+
+
 def _remove_base(base: Path) -> None:
-    folders = [path for path in base.iterdir() if path.is_dir()]
-    taken = [_taken(path) for path in folders]
-    for folder in taken:
-        if folder is not None:
-            folder.remove()
+    taken = _each_taken(base)
+    for folder in filter(None, taken):
+        folder.remove()
     if all(taken):
         remove(base)
-
-
-# On what kind of file system a folder is.
-
-LOCAL = frozenset(
-    (
-        *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "bcachefs", "jfs"),
-        *("nilfs2", "overlay", "squashfs", "erofs"),
-    )
-)
-"""Those whose times of change are those of this machine's clock."""
-
-
-_OCTAL = re.compile(r"\\([0-7]{3})")
-
-
-def system_of(folder: str) -> int:
-    """The number of the file system; 0 where there is no such folder."""
-    try:
-        return Path(folder).stat().st_dev
-    except OSError:
-        return 0
-
-
-def kind_of_system(folder: str) -> str:
-    """Its kind as the kernel names it; "" where that cannot be told.
-
-    Some file systems, as btrfs, give their parts numbers of their own: of those the mount
-    with the longest path counts.
-    """
-    number = system_of(folder)
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    best, kind = -1, ""
-    with suppress(OSError):
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
-            fields = line.split()
-            if len(fields) < 7 or "-" not in fields:
-                continue
-            if fields[2] == wanted:
-                return fields[fields.index("-") + 1]
-            # Spaces and the like stand there as octal numbers.
-            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
-            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
-                best, kind = len(point), fields[fields.index("-") + 1]
-    return kind
-
-
-def has_own_clock(folder: str) -> bool:
-    """Whether the times of changes there can be compared with this machine's clock."""
-    return kind_of_system(folder) in LOCAL

@@ -2,193 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next
 from toolcrib.execution.sandbox.terms import NetworkAccess
-from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.changes.step import Source
-from toolcrib.files.content.difference import differences
-from toolcrib.files.edits.report import preview
-from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.system.collector import Output
-from toolcrib.text.display import counted, printable
-
-MAX_FILES = 500
-MAX_DIFF_LINES = 200
-MAX_FILE_DIFF_LINES = 60
-MAX_TEXT_BYTES = 200_000
-"""Bytes of a side of a file up to which its lines are compared."""
-MAX_READ_BYTES = 8_000_000
-"""Bytes that are read for the lines of one run in all."""
-MAX_READ_FILES = 200
-"""Of so many files the lines are read."""
-
-
-@dataclass(slots=True)
-class ChangeView:
-    """The changes of a run as a reader sees them: a list, and a bounded difference.
-
-    Attributes:
-        files, more, diff: see `RunOutcome`.
-        notes: a line for each folder whose content is only counted.
-    """
-
-    check: Callable[[], None]
-    files: list[ChangedFile] = field(default_factory=list)
-    more: int = 0
-    notes: list[str] = field(default_factory=list)
-    _pieces: list[str] = field(default_factory=list)
-    _lines: int = 0
-    _read: int = 0
-
-    @classmethod
-    def of(cls, deltas: Sequence[Delta], check: Callable[[], None]) -> ChangeView:
-        """What some changes look like."""
-        view = cls(check)
-        bulk: dict[str, Counter[str]] = {}
-        filled = {(d.path.root, d.path.parts[:-1]) for d in deltas if d.after is not None}
-        for delta in deltas:
-            check()
-            if _is_new_folder(delta) and (delta.path.root, delta.path.parts) in filled:
-                continue  # what is in it says so
-            for name, kind, size in _names(delta):
-                folder = _bulk_of(name)
-                if folder:
-                    bulk.setdefault(folder, Counter())[kind] += 1
-                    view.more += 1
-                elif len(view.files) >= MAX_FILES:
-                    view.more += 1
-                else:
-                    view._add(delta, name, kind, size)
-        for folder, counts in bulk.items():
-            text = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-            files = counted(sum(counts.values()), "file")
-            view.notes.append(f"{printable(folder)}/: {files} ({text})")
-        return view
-
-    @property
-    def diff(self) -> str:
-        """The difference of all text files."""
-        return "\n".join(self._pieces)
-
-    def _add(self, delta: Delta, name: str, kind: Kind, size: int) -> None:
-        added = removed = 0
-        sides = None if delta.same or len(delta.before) > 1 else self._sides(delta)
-        if sides is not None:
-            before, after = sides
-            for block in differences(before.splitlines(), after.splitlines(), self.check):
-                added += block.b2 - block.b1
-                removed += block.a2 - block.a1
-            self._show(name, kind, before, after)
-        self.files.append(ChangedFile(printable(name), kind, added, removed, size))
-
-    def _sides(self, delta: Delta) -> tuple[str, str] | None:
-        """Both sides of a text file; None where one is no text."""
-        before = self._text(delta.old) if delta.before else ""
-        after = self._text(delta.new) if delta.after is not None else ""
-        return (before, after) if before is not None and after is not None else None
-
-    def _show(self, name: str, kind: Kind, before: str, after: str) -> None:
-        if self._lines >= MAX_DIFF_LINES or before == after:
-            return
-        max_lines = min(MAX_FILE_DIFF_LINES, MAX_DIFF_LINES - self._lines)
-        text = preview(before.replace("\r\n", "\n"), after.replace("\r\n", "\n"), max_lines)
-        if not text:
-            text = "[only line ends differ]"
-        plain = printable(name)
-        heads = (
-            "--- /dev/null" if kind == "created" else f"--- a/{plain}",
-            "+++ /dev/null" if kind == "deleted" else f"+++ b/{plain}",
-        )
-        self._pieces += [*heads, text]
-        self._lines += text.count("\n") + 3
-
-    def _text(self, source: Source | None) -> str | None:
-        """A file as text; None where it is none, cannot be read or is too large."""
-        if source is None or self._read >= MAX_READ_BYTES or len(self.files) >= MAX_READ_FILES:
-            return None
-        data = b""
-        with suppress(ToolError, OSError):
-            for chunk in source.chunks():
-                data += chunk
-                if len(data) > MAX_TEXT_BYTES:
-                    return None
-            self._read += len(data)
-            if b"\0" in data:
-                return None
-            with suppress(UnicodeDecodeError):
-                return data.decode("utf-8-sig")
-            return data.decode("latin-1")
-        return None
-
-
-def _is_new_folder(delta: Delta) -> bool:
-    return not delta.before and delta.after is not None and delta.after.kind == "folder"
-
-
-def _names(delta: Delta) -> list[tuple[str, Kind, int]]:
-    """The files that a change is about: path, what happened, bytes."""
-    path, before, after = delta.path.display, delta.before, delta.after
-    path += "/" if after is not None and after.kind == "folder" else ""
-    if after is not None and before and not delta.replaces:
-        return [(path, "changed", after.size)]
-    found: list[tuple[str, Kind, int]] = []
-    for image in before:
-        if image.kind != "folder" or len(before) == 1:
-            inner = f"{path.rstrip('/')}/{image.path}".rstrip("/")
-            inner += "/" if image.kind == "folder" else ""
-            found.append((inner, "deleted", image.size))
-    if after is not None:
-        found.append((path, "created", after.size))
-    return found
-
-
-def _bulk_of(path: str) -> str:
-    """The folder whose content is only counted; "" where there is none above the path."""
-    names = path.split("/")
-    if GENERATED_FOLDERS.isdisjoint(names):
-        return ""
-    for number, name in enumerate(names[:-1], 1):
-        if name in GENERATED_FOLDERS:
-            return "/".join(names[:number])
-    return ""
-
+from toolcrib.files.changes.view import ChangedFile, ChangeView
+from toolcrib.system.collector import Collected
 
 Commit = Literal["auto", "ask", "never"]
 COMMITS: tuple[Commit, ...] = ("auto", "ask", "never")
 """From the laxest to the strictest: what the user says and what a call says, the stricter holds."""
 State = Literal["none", "applied", "held", "dropped"]
-Kind = Literal["created", "changed", "deleted"]
 
 APPLY_TOOL = "apply_changes"
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
-    """One file that a run changed.
-
-    Attributes:
-        path: as a call would name it.
-        added, removed: lines of a text file; 0 for what is no text or was too large, and beyond
-            the first `MAX_READ_FILES`.
-        size: bytes that it has now; of a deleted one, that it had.
-    """
-
-    path: str
-    kind: Kind
-    added: int = 0
-    removed: int = 0
-    size: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +28,7 @@ class RunOutcome:
             "held" until `Runs.apply` or `Runs.drop`, "dropped" for good.
         step: its number in the undo log; 0 where there is none.
         pending_id: the id of the pending run.
-        files: what was changed, at most `MAX_FILES`; folders that programs fill
-            (`.git`, `node_modules`) are counted in `notes` instead.
-        more: how many changed files are not in `files`, bulk folders included.
-        diff: a unified diff of the text files, bounded.
+        files, more, diff: see `ChangeView`.
         notes: one line each: what was not taken over and why, what cannot be undone,
             conflicts and how to go on.
         overtaken: whether others changed the same files since, so that it can only be
@@ -240,24 +65,29 @@ class RunOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Collected):
     """A run that ended.
 
     Attributes:
-        exit_code: minus the signal that ended it.
         stopped: "" or why the boundary ended it: "memory", "disk", "output", ….
         level: the boundary that held: "strong", "kernel" or "none".
         network: what it could reach.
         lost: files that it made outside of the workspace, which are gone with it.
     """
 
-    exit_code: int
-    stdout: Output
-    stderr: Output
-    timed_out: bool
-    seconds: float
     stopped: str
     level: str
     outcome: RunOutcome
     network: NetworkAccess = field(default_factory=NetworkAccess)
     lost: tuple[str, ...] = ()
+
+
+def described(outcome: RunOutcome, view: ChangeView, notes: Iterable[str] = ()) -> RunOutcome:
+    """An outcome with what its changes look like; `notes` come before those of the view."""
+    return replace(
+        outcome,
+        files=tuple(view.files),
+        more=view.more,
+        diff=view.diff,
+        notes=(*notes, *view.notes),
+    )

@@ -6,25 +6,16 @@ import asyncio
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
 from toolcrib.execution.runs import folders, overlay_upper
-from toolcrib.execution.runs.folders import (
-    Folders,
-    PendingRun,
-    RunFolder,
-    blocks_of,
-    has_own_clock,
-    system_of,
-)
-from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.context import RunContext
+from toolcrib.execution.runs.folders import PendingRun, RunFolder
+from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
 from toolcrib.execution.runs.overlay_upper import OverlayUpper
 from toolcrib.execution.runs.takeover import Takeover
-from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
     Verdict,
@@ -34,13 +25,15 @@ from toolcrib.execution.runs.verdict import (
     step_of,
     verdict_on,
 )
-from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
 from toolcrib.files.changes.step import AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TakeoverRefused
+from toolcrib.files.changes.view import ChangeView
 from toolcrib.files.handles import Root
-from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.state.store import Area
+from toolcrib.files.paths import SafePath
+from toolcrib.system.collector import collect
+from toolcrib.system.disk_usage import blocks_of
+from toolcrib.system.file_systems import has_own_clock, system_of
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.display import size_of, some_of
 
@@ -59,19 +52,17 @@ class OverlayProbe:
     """Remembers for each root whether an overlay of it works.
 
     Args:
-        folders: where the upper directories would be.
-        workspace: has the roots.
+        context: of the runs.
     """
 
-    def __init__(self, folders: Folders, workspace: Workspace) -> None:
-        self._folders = folders
-        self._workspace = workspace
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
         self._known: dict[tuple[str, int], bool] = {}
         self._lock = asyncio.Lock()
 
     async def good(self, sandbox: Sandbox) -> bool:
         """Whether all roots can be seen through overlays."""
-        for root in self._workspace.roots:
+        for root in self._context.workspace.roots:
             key = root.real, system_of(root.real)
             async with self._lock:
                 if key not in self._known:
@@ -85,17 +76,15 @@ class OverlayProbe:
         """Run the smallest program there is through an overlay, and look where its file went."""
         from toolcrib.execution.sandbox.terms import Overlay
 
-        folder = self._folders.make()
+        folder = self._context.folders.make()
         try:
             upper, work = folder.overlay(0, 0o755)
             confined = await sandbox.spawn(
                 ["/bin/sh", "-c", f": > {PROBE_FILE}"],
-                cwd=SafePath(root, (), self._workspace.gate, 0),
+                cwd=self._context.top(root),
                 views={root.real: Overlay(upper, work)},
             )
-            async with confined:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(confined.wait(), OVERLAY_PROBE_SECONDS)
+            await collect(confined, OVERLAY_PROBE_SECONDS, None, 0)
             return (upper / PROBE_FILE).is_file()
         except ToolError:
             return False
@@ -111,24 +100,14 @@ class OverlayRun:
     """One run through overlays, or a pending one of before.
 
     Args:
-        services: of the toolbox.
-        folders: where the upper directories are.
-        area: the rows of pending runs.
-        triggers: finds what the user has to be asked about.
+        context: of the runs.
         tool: who asks.
     """
 
-    def __init__(
-        self, services: Services, folders: Folders, area: Area, triggers: Triggers, tool: str
-    ) -> None:
-        self._triggers = triggers
-        self._workspace = services.use(Workspace)
-        self._changes = services.use(Changes)
-        self._config = services.config
-        self._folders = folders
-        self._area = area
+    def __init__(self, context: RunContext, tool: str) -> None:
+        self._context = context
         self._tool = tool
-        self._roots: list[Root] = list(self._workspace.roots)
+        self._roots: list[Root] = list(context.workspace.roots)
         self._folder: RunFolder | None = None
         self._since = 0
         self._keep = False
@@ -141,10 +120,10 @@ class OverlayRun:
             NotFound: its folder is gone.
             Busy: another call is at work on it.
         """
-        self._folder = self._folders.find(pending.id)
+        self._folder = self._context.folders.find(pending.id)
         if self._folder is None:
             raise NotFound(f"The held run {pending.id} is gone.", hint="Run it again.")
-        self._roots = [self._workspace.at(real, ()).root for real in pending.roots]
+        self._roots = [self._context.workspace.at(real, ()).root for real in pending.roots]
         self._since, self._was_pending = pending.since, True
         return self
 
@@ -164,10 +143,10 @@ class OverlayRun:
         del ctx
         from toolcrib.execution.sandbox.terms import Overlay
 
-        self._folder = self._folders.make()
+        self._folder = self._context.folders.make()
         views: dict[str, View] = {}
         for number, root in enumerate(self._roots):
-            with self._top(root).open() as handle:
+            with self._context.top(root).open() as handle:
                 mode = handle.status.st_mode & 0o777
             views[root.real] = Overlay(*self._folder.overlay(number, mode))
         self._since = time.time_ns()
@@ -204,19 +183,20 @@ class OverlayRun:
         if not deltas.deltas and not deltas.conflicts:
             return RunOutcome(notes=tuple(verdict.notes))
         if commit == "never":
-            return _outcome(RunOutcome("dropped"), view, verdict)
+            return described(RunOutcome("dropped"), view)
         reasons = _reasons(deltas, verdict, cut)
         if not verdict.deltas and not deltas.conflicts:
             return RunOutcome(notes=tuple(verdict.notes))
-        size = self._config.run.limits.disk_mb * 1_000_000
+        size = self._context.config.run.limits.disk_mb * 1_000_000
         if deltas.size > SPARSE_FACTOR * size:
             reasons.append(f"its new files have {size_of(deltas.size)} in all")
-        found = await asyncio.to_thread(self._triggers.among, verdict.deltas, ctx.session.id)
+        found = await asyncio.to_thread(
+            self._context.triggers.among, verdict.deltas, ctx.session.id
+        )
         if commit == "ask" or reasons or found:
             return await self._make_pending(
                 ctx,
                 view,
-                verdict,
                 [*reasons, *found],
                 overtaken=bool(deltas.conflicts),
                 for_user=bool(found),
@@ -227,8 +207,8 @@ class OverlayRun:
             await self._remember(deltas)
             lost = isinstance(error, Conflict)
             reasons = [conflict_message(error) if lost else cause(error)]
-            return await self._make_pending(ctx, view, verdict, reasons, overtaken=lost)
-        return _applied(applied, view, verdict)
+            return await self._make_pending(ctx, view, reasons, overtaken=lost)
+        return _applied(applied, view)
 
     async def apply(self, ctx: Ctx) -> RunOutcome:
         """Make the changes of a pending run, or say why not; it stays pending then."""
@@ -241,8 +221,8 @@ class OverlayRun:
             await self._remember(deltas)  # it may be the end of this process
             try:
                 applied = await self._apply(ctx, verdict)
-                self._triggers.let_pass(verdict.deltas, ctx.session.id)
-                return _applied(applied, view, verdict)
+                self._context.triggers.let_pass(verdict.deltas, ctx.session.id)
+                return _applied(applied, view)
             except Conflict as error:
                 reasons = [conflict_message(error)]
             except ToolError as error:
@@ -250,23 +230,23 @@ class OverlayRun:
                 raise
         self._keep = True
         outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
-        return _outcome(outcome, view, verdict, _pending_notes(reasons))
+        return described(outcome, view, _pending_notes(reasons))
 
     async def _read(self, ctx: Ctx, check: Checkpoint) -> RunDeltas:
         assert self._folder is not None
         folder, found = self._folder, RunDeltas()
         tried = overlay_upper.recall(folder.path) if self._was_pending else {}
-        start = self._workspace.start(ctx.session.directory)
+        start = self._context.workspace.start(ctx.session.directory)
 
         def work() -> None:
             for number, root in enumerate(self._roots):
                 OverlayUpper(
-                    top=self._top(root),
+                    top=self._context.top(root),
                     folder=folder.upper(number),
                     since=self._since,
                     check=check,
-                    max_entries=self._config.undo.max_entries,
-                    start=start.parts if start.root == root else ("/",),
+                    max_entries=self._context.config.undo.max_entries,
+                    start=start,
                     tried=tried,
                     into=found,
                 ).read()
@@ -277,10 +257,11 @@ class OverlayRun:
         return found
 
     def _review(self, deltas: RunDeltas, check: Checkpoint) -> tuple[Verdict, ChangeView]:
-        verdict = verdict_on(
-            deltas, self._workspace.roots, self._config.undo, self._config.workspace
-        )
-        return verdict, ChangeView.of(verdict.deltas, check)
+        config = self._context.config
+        verdict = verdict_on(deltas, self._context.workspace.roots, config.undo, config.workspace)
+        view = ChangeView.of(verdict.deltas, check)
+        view.notes[:0] = verdict.notes
+        return verdict, view
 
     async def _remember(self, deltas: RunDeltas) -> None:
         assert self._folder is not None
@@ -290,21 +271,22 @@ class OverlayRun:
         """Make the changes: new folders by renaming where that works, the rest by copying."""
         step = await asyncio.to_thread(self._step_of, verdict.deltas, Checkpoint(ctx.deadline))
         try:
-            return await self._changes.apply(step, ctx)
+            return await self._context.changes.apply(step, ctx)
         except TakeoverRefused:
-            return await self._changes.apply(
-                step_of(verdict.deltas, self._tool, self._config.undo), ctx
-            )
+            step = step_of(verdict.deltas, self._tool, self._context.config.undo)
+            return await self._context.changes.apply(step, ctx)
 
     def _step_of(self, deltas: Sequence[Delta], check: Checkpoint) -> Step:
         assert self._folder is not None
         taken: list[Change] = []
         rest: list[Delta] = []
         for number, root in enumerate(self._roots):
-            found = Takeover(self._folder.upper(number), self._top(root), check).split(deltas)
+            found = Takeover(self._folder.upper(number), self._context.top(root), check).split(
+                deltas
+            )
             taken += found[0]
             rest += found[1]
-        step = step_of(rest, self._tool, self._config.undo)
+        step = step_of(rest, self._tool, self._context.config.undo)
         step.changes += taken
         return step
 
@@ -312,7 +294,6 @@ class OverlayRun:
         self,
         ctx: Ctx,
         view: ChangeView,
-        verdict: Verdict,
         reasons: list[str],
         *,
         overtaken: bool,
@@ -337,16 +318,13 @@ class OverlayRun:
             for_user=for_user,
         )
         try:
-            await self._area.write(lambda c: folders.add(c, pending))
+            await self._context.rows.write(lambda c: folders.add(c, pending))
         except StorageFailure as error:
             reasons.append(f"it could not be held either: {cause(error)}")
-            return _outcome(RunOutcome("dropped"), view, verdict, _pending_notes(reasons))
+            return described(RunOutcome("dropped"), view, _pending_notes(reasons))
         self._keep = True
         outcome = RunOutcome("held", pending_id=pending.id, overtaken=overtaken)
-        return _outcome(outcome, view, verdict, _pending_notes(reasons))
-
-    def _top(self, root: Root) -> SafePath:
-        return SafePath(root, (), self._workspace.gate, 0)
+        return described(outcome, view, _pending_notes(reasons))
 
 
 def _reasons(deltas: RunDeltas, verdict: Verdict, cut: str) -> list[str]:
@@ -366,19 +344,6 @@ def _pending_notes(reasons: list[str]) -> list[str]:
     return [f"nothing was changed: {reason}" for reason in reasons]
 
 
-def _applied(applied: AppliedStep, view: ChangeView, verdict: Verdict) -> RunOutcome:
-    notes = [applied.note] if applied.note else []
-    state: RunOutcome = RunOutcome("applied" if applied.step else "none", step=applied.step)
-    return _outcome(state, view, verdict, notes)
-
-
-def _outcome(
-    outcome: RunOutcome, view: ChangeView, verdict: Verdict, more: list[str] | None = None
-) -> RunOutcome:
-    return replace(
-        outcome,
-        files=tuple(view.files),
-        more=view.more,
-        diff=view.diff,
-        notes=(*(more or ()), *verdict.notes, *view.notes),
-    )
+def _applied(applied: AppliedStep, view: ChangeView) -> RunOutcome:
+    outcome = RunOutcome("applied" if applied.step else "none", step=applied.step)
+    return described(outcome, view, [applied.note] if applied.note else [])

@@ -41,10 +41,12 @@ from toolcrib.files.trees import (
     EntryState,
     TreeReader,
     chunks_of,
+    folder_beneath,
     may_change,
+    opened_beneath,
     skip_content,
 )
-from toolcrib.files.writer import Attributes
+from toolcrib.files.writer import Attributes, status_of
 from toolcrib.system.removal import FOLDER, opened
 from toolcrib.text.display import printable
 
@@ -186,7 +188,7 @@ class _UpperEntry:
     below: os.stat_result | None = None
 
     def __post_init__(self) -> None:
-        self.below = None if self.lower is None else _status(self.lower, self.name)
+        self.below = None if self.lower is None else status_of(self.lower, self.name)
 
     @property
     def name(self) -> str:
@@ -217,8 +219,7 @@ class OverlayUpper:
         since: the time of the clock, in nanoseconds, when the run was started.
         check: called between two steps.
         max_entries: how many names may have changed.
-        start: the way from the root to the current directory of the conversation, from
-            where paths are shown; `("/",)` where that is not beneath the root.
+        start: the current directory of the conversation, from where paths are shown.
         tried: see `recall`.
     """
 
@@ -227,7 +228,7 @@ class OverlayUpper:
     since: int
     check: Callable[[], None]
     max_entries: int
-    start: tuple[str, ...] = ()
+    start: SafePath
     tried: Mapping[str, Signature] = field(default_factory=dict)
     into: RunDeltas = field(default_factory=RunDeltas)
     _seen: int = 0
@@ -245,7 +246,7 @@ class OverlayUpper:
                 if next(scan, None) is None:
                     return self.into
             with self.top.open() as lower:
-                self._folder(upper, lower.fd, (), hidden=_marked(upper, OPAQUE))
+                self._folder(upper, lower.fd, (), hidden=OPAQUE in _marks(upper))
         return self.into
 
     def _folder(
@@ -310,11 +311,8 @@ class OverlayUpper:
         before, after = EntryState.of(spot.below), EntryState.of(spot.status)
         if before.mode != after.mode:
             self.into.deltas.append(Delta(self._path(spot.parts), (before,), after, same=True))
-        inner = os.open(spot.name, FOLDER, dir_fd=spot.lower)
-        try:
+        with folder_beneath(spot.lower, [spot.name]) as inner:
             self._folder(fd, inner, spot.parts, hidden=hidden)
-        finally:
-            os.close(inner)
 
     def _file(self, spot: _UpperEntry) -> None:
         parts, status, below, same, whole = spot.parts, spot.status, spot.below, False, False
@@ -363,7 +361,7 @@ class OverlayUpper:
             self.into.deltas.append(Delta(self._path(spot.parts), before, image))
 
     def _gone(self, lower: int, parts: tuple[str, ...]) -> None:
-        before, clean = self._lower_tree(lower, parts, _status(lower, parts[-1]))
+        before, clean = self._lower_tree(lower, parts, status_of(lower, parts[-1]))
         if clean and before:
             path = self._path(parts)
             old = FileSource(path, before[0].mark) if before[0].kind == "file" else None
@@ -417,8 +415,7 @@ class OverlayUpper:
         self.into.refused.append((self._display(parts), why))
 
     def _path(self, parts: tuple[str, ...]) -> SafePath:
-        beneath = parts[: len(self.start)] == self.start
-        return SafePath(self.top.root, parts, self.top.gate, len(self.start) if beneath else -1)
+        return self.top.at(parts).named_from(self.start)
 
     def _display(self, parts: tuple[str, ...]) -> str:
         return printable(self._path(parts).display)
@@ -426,15 +423,6 @@ class OverlayUpper:
 
 def _open(folder: int, name: str) -> int:
     return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
-
-
-def _status(folder: int, name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            return None
-        raise
 
 
 def _is_whiteout(spot: _UpperEntry) -> bool:
@@ -460,10 +448,6 @@ def _marks(fd: int) -> list[str]:
     return found
 
 
-def _marked(fd: int, mark: str) -> bool:
-    return mark in _marks(fd)
-
-
 def _mode_and_mtime(status: os.stat_result) -> tuple[int, int]:
     return stat.S_IMODE(status.st_mode), status.st_mtime_ns
 
@@ -472,12 +456,9 @@ def _holds_the_same(spot: _UpperEntry, below: os.stat_result, check: Callable[[]
     assert spot.lower is not None
     if spot.status.st_size != below.st_size:
         return False
-    with suppress(OSError), spot.opened() as one:
-        other = os.open(spot.name, READABLE | os.O_NOFOLLOW, dir_fd=spot.lower)
-        try:
-            return _equal(one, other, check)
-        finally:
-            os.close(other)
+    lower = opened_beneath(spot.lower, spot.name)
+    with suppress(OSError), spot.opened() as one, lower as other:
+        return _equal(one, other, check)
     return False
 
 

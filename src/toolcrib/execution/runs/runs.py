@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Self, Unpack
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError, Unavailable
 from toolcrib.execution.runs.background_guard import BackgroundGuard
-from toolcrib.execution.runs.direct_run import DirectRun, DirectRuns
+from toolcrib.execution.runs.context import RunContext
+from toolcrib.execution.runs.direct_run import DirectRun, apply_again
 from toolcrib.execution.runs.folders import (
-    SCHEMA,
-    Folders,
     PendingRun,
     all_pending,
     drop,
@@ -24,12 +23,9 @@ from toolcrib.execution.runs.folders import (
 )
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
-from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.sandbox.terms import NetworkAccess, need_programs
-from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
-from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.state.store import Store
+from toolcrib.files.paths import SafePath
 from toolcrib.system.child import run_shielded
 from toolcrib.system.collector import Collected, OnOutput, collect
 from toolcrib.system.processes import Processes
@@ -107,7 +103,7 @@ class BackgroundRun:
         """
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
-        return await run_shielded(_awaited(self._ending))
+        return await run_shielded(self._ending)
 
     async def _end(self) -> RunOutcome:
         try:
@@ -121,10 +117,6 @@ class BackgroundRun:
         outcome = await self._finish()
         notes = self.guard.notes if self.guard is not None else ()
         return replace(outcome, notes=(*dict.fromkeys(notes), *outcome.notes))
-
-
-async def _awaited(work: Awaitable[RunOutcome]) -> RunOutcome:
-    return await work
 
 
 STREAM_BYTES = 1_000_000
@@ -153,15 +145,11 @@ class Runs:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._config = services.config
-        self._workspace = services.use(Workspace)
-        self._changes = services.use(Changes)
-        store = services.use(Store)
-        self._rows = store.area(SCHEMA)
-        self._folders = Folders(store.path)
-        self._overlays = OverlayProbe(self._folders, self._workspace)
-        self._triggers = Triggers(self._workspace)
-        self._direct = DirectRuns(self._folders.base, services, self._rows, self._triggers)
+        self._config = services.config.run
+        self._context = RunContext(services)
+        self._workspace = self._context.workspace
+        self._rows, self._folders = self._context.rows, self._context.folders
+        self._overlays = OverlayProbe(self._context)
         self._swept = False
         self._going: list[BackgroundRun] = []
         self._ending = False
@@ -208,7 +196,7 @@ class Runs:
                 and drops them; None is the configured one.
             seconds: how long it may take; None waits for the end.
             on_output: called with each chunk. The program waits while it takes its time.
-            options: see `RunRequest`.
+            options: see `RunOptions`.
 
         Raises:
             Unavailable: no boundary here, no such program, or nothing could be held back.
@@ -217,15 +205,14 @@ class Runs:
         """
         await self._get_ready()
         await self._add_identity(ctx, options)
-        wanted: tuple[Commit, Commit] = (commit or "auto", self._config.run.commit)
+        wanted: tuple[Commit, Commit] = (commit or "auto", self._config.commit)
         strictest = max(wanted, key=COMMITS.index)
         strategy = await self._strategy(tool, strictest)
         options["look_for_lost"] = True
         async with strategy:
             views = await strategy.prepare(ctx)
-            ports = None
+            ports = self._ports.of_run(ctx.session.id)
             if self._ports.has_servers(ctx.session.id):
-                ports = self._ports.of_run(ctx.session.id)
                 options["on_namespace"] = ports.enter
             try:
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
@@ -237,8 +224,7 @@ class Runs:
                     await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
                 raise
             finally:
-                if ports is not None:
-                    await ports.close()
+                await ports.close()
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
         await self._bound()
@@ -250,15 +236,18 @@ class Runs:
         access = options.get("network") or NetworkAccess()
         return replace(_ran(done, confined, outcome), network=access)
 
-    async def _strategy(self, tool: str, commit: Commit) -> OverlayRun | DirectRun:
-        """Through overlays where they work, else on the files themselves."""
-        report = await self._sandbox.report()
-        if report.level == "strong" and await self._overlays.good(self._sandbox):
-            return self._overlay_run(tool)
-        return self._direct.run(tool, report.level, commit)
+    async def _strategy(
+        self, tool: str, commit: Commit, *, background: bool = False
+    ) -> OverlayRun | DirectRun:
+        """Through overlays where they work, else on the files themselves.
 
-    def _overlay_run(self, tool: str) -> OverlayRun:
-        return OverlayRun(self._services, self._folders, self._rows, self._triggers, tool)
+        In the background others must see at once what is written, unless it is to be held back.
+        """
+        report = await self._sandbox.report()
+        apart = report.level == "strong" and not (background and commit == "auto")
+        if apart and await self._overlays.good(self._sandbox):
+            return OverlayRun(self._context, tool)
+        return DirectRun(self._context, tool, report.level, commit, background=background)
 
     async def start(
         self,
@@ -290,9 +279,7 @@ class Runs:
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
         if ports or self._ports.has_servers(ctx.session.id):
             options["on_namespace"] = open_ports.enter
-        strategy: DirectRun | OverlayRun = self._direct.run(tool, report.level, background=True)
-        if commit != "auto":
-            strategy = await self._strategy(tool, commit)
+        strategy = await self._strategy(tool, commit, background=True)
         if commit != "auto" and isinstance(strategy, DirectRun):
             raise Unavailable(
                 "A command in the background works on the files themselves here: "
@@ -347,9 +334,9 @@ class Runs:
         """
         pending = await self._find(pending_id, ctx)
         if pending.kind == "step":
-            outcome = await self._direct.apply(pending, ctx)
+            outcome = await apply_again(pending, self._context.changes, ctx)
         else:
-            strategy = self._overlay_run(pending.tool)
+            strategy = OverlayRun(self._context, pending.tool)
             async with strategy.of_pending(pending):
                 outcome = await run_shielded(strategy.apply(ctx))
         if outcome.state != "held":
@@ -402,7 +389,7 @@ class Runs:
                 hint=NO_ROOTS,
             )
         await self._sweep()
-        await self._changes.recover()  # half of a change is no place to start from
+        await self._context.changes.recover()  # half of a change is no place to start from
 
     async def _find(self, pending_id: str, ctx: Ctx) -> PendingRun:
         await self._sweep()
@@ -426,13 +413,13 @@ class Runs:
 
     def _is_here(self, pending: PendingRun) -> bool:
         """Whether it still counts, and all that it ran on is part of this workspace."""
-        oldest = time.time() - self._config.run.pending_hours * 3600
+        oldest = time.time() - self._config.pending_hours * 3600
         here = {root.real for root in self._workspace.roots}
         return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
 
     async def _discard(self, pending: PendingRun) -> None:
         if pending.kind == "step":
-            await self._direct.discard(pending)
+            await self._context.changes.forget(pending.since, pending.step)
             return
         with suppress(ToolError):
             folder = self._folders.find(pending.id)
@@ -441,10 +428,9 @@ class Runs:
 
     async def _bound(self) -> None:
         """Drop pending runs that have expired or for which there is no room."""
-        settings = self._config.run
-        oldest = time.time() - settings.pending_hours * 3600
+        oldest = time.time() - self._config.pending_hours * 3600
         found = await self._rows.read(all_pending, quick=True)
-        gone = too_many(found, oldest, settings.pending_mb * 1_000_000)
+        gone = too_many(found, oldest, self._config.pending_mb * 1_000_000)
         if gone:
             await self._rows.write(lambda c: drop(c, [pending.id for pending in gone]))
             for pending in gone:

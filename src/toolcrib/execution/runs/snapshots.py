@@ -10,8 +10,10 @@ import json
 import os
 import stat
 import sys
+import threading
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,9 +22,9 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import StorageFailure
 from toolcrib.files.changes.preparation import hash_only
-from toolcrib.files.handles import READABLE, KernelOpener, has_openat2
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.files.trees import EntryState, chunks_of, parent_of
+from toolcrib.files.repositories import without_hooks
+from toolcrib.files.trees import EntryState, chunks_of, opened_beneath, parent_of
 from toolcrib.files.writer import (
     PREFIX,
     ContentSource,
@@ -98,48 +100,6 @@ def _swap(
         for left in (new, old):
             with suppress(OSError):
                 remove_tree(folder, left)
-
-
-def make_mask_points(top: int, relatives: Sequence[str]) -> list[str]:
-    """Make empty folders, over which masks can be mounted; those that were made."""
-    made = []
-    for relative in relatives:
-        with suppress(OSError), parent_of(top, relative) as (folder, name):
-            os.mkdir(name, dir_fd=folder)
-            made.append(relative)
-    return made
-
-
-def remove_mask_points(top: int, relatives: Sequence[str]) -> None:
-    """Remove folders that are still empty."""
-    for relative in relatives:
-        with suppress(OSError), parent_of(top, relative) as (folder, name):
-            os.rmdir(name, dir_fd=folder)
-
-
-def remove_link(top: int, relative: str) -> bool:
-    """Remove a link; whether that worked."""
-    with suppress(OSError), parent_of(top, relative) as (folder, name):
-        os.unlink(name, dir_fd=folder)
-        return True
-    return False
-
-
-SUFFIX = ".refused"
-MAX_SUFFIX = 100
-
-
-def quarantine(top: int, relative: str) -> bool:
-    """Give a file another name, which no program looks for; whether that worked."""
-    with suppress(OSError), parent_of(top, relative) as (folder, name):
-        for number in range(1, MAX_SUFFIX):
-            other = f"{name}{SUFFIX}{number if number > 1 else ''}"
-            with suppress(FileNotFoundError):
-                os.stat(other, dir_fd=folder, follow_symlinks=False)
-                continue
-            os.rename(name, other, src_dir_fd=folder, dst_dir_fd=folder)
-            return True
-    return False
 
 
 def clear_set_id_bits(top: int, relative: str) -> bool:
@@ -232,8 +192,8 @@ def take_snapshot(
         check: called between two steps.
     """
     index = Snapshot()
-    device = os.fstat(top).st_dev
-    for relative, status, target in _entries(top, device, skip, check, index.unread):
+    walk = _Walk(os.fstat(top).st_dev, skip, check, index.unread)
+    for relative, status, target in walk.entries(top, ""):
         if len(index.entries) >= MAX_ENTRIES:
             index.cut = True
             break
@@ -243,60 +203,55 @@ def take_snapshot(
     return index
 
 
-def _entries(
-    top: int,
-    device: int,
-    skip: frozenset[tuple[int, int]],
-    check: Callable[[], None],
-    unlisted: list[str],
-) -> Iterator[tuple[str, os.stat_result, str]]:
-    trail: list[tuple[int, str, list[tuple[str, os.stat_result]]]] = []
-    try:
-        trail.append((os.dup(top), "", _list(top, "", unlisted)))
-        while trail:
-            fd, prefix, names = trail[-1]
-            if not names:
-                os.close(fd)
-                trail.pop()
-                continue
-            check()
-            name, status = names.pop()
-            relative = prefix + name
-            target = ""
+@dataclass(slots=True)
+class _Walk:
+    """Goes through a tree: see `take_snapshot`, whose arguments these are, and `Snapshot`."""
+
+    device: int
+    skip: frozenset[tuple[int, int]]
+    check: Callable[[], None]
+    unread: list[str]
+
+    def entries(
+        self, folder: int, prefix: str, depth: int = 1
+    ) -> Iterator[tuple[str, os.stat_result, str]]:
+        """All names beneath an open folder, whose own path from the top is `prefix`."""
+        for name, status in self._list(folder, prefix):
+            self.check()
+            relative, target = prefix + name, ""
             if stat.S_ISLNK(status.st_mode):
                 with suppress(OSError):
-                    target = os.readlink(name, dir_fd=fd)
+                    target = os.readlink(name, dir_fd=folder)
             yield relative, status, target
-            if not stat.S_ISDIR(status.st_mode):
+            identity = (status.st_dev, status.st_ino)
+            if not stat.S_ISDIR(status.st_mode) or identity[0] != self.device:
                 continue
-            if status.st_dev != device or (status.st_dev, status.st_ino) in skip:
+            if identity in self.skip:
                 continue
             try:
-                if len(trail) > MAX_DEPTH:
+                if depth > MAX_DEPTH:
                     raise OSError
-                inner = os.open(name, FOLDER, dir_fd=fd)
+                inner = os.open(name, FOLDER, dir_fd=folder)
             except OSError:
-                unlisted.append(relative)
-            else:
-                trail.append((inner, f"{relative}/", _list(inner, relative, unlisted)))
-    finally:
-        for fd, _, _ in trail:
-            os.close(fd)
+                self.unread.append(relative)
+                continue
+            try:
+                yield from self.entries(inner, f"{relative}/", depth + 1)
+            finally:
+                os.close(inner)
 
-
-def _list(fd: int, relative: str, unlisted: list[str]) -> list[tuple[str, os.stat_result]]:
-    """What a folder holds, the last name first."""
-    found = []
-    try:
-        with os.scandir(fd) as scan:
-            for entry in scan:
-                with suppress(FileNotFoundError):
-                    found.append((entry.name, entry.stat(follow_symlinks=False)))
-    except OSError:
-        unlisted.append(relative)
-        return []
-    found.sort(key=lambda item: item[0], reverse=True)
-    return found
+    def _list(self, folder: int, prefix: str) -> list[tuple[str, os.stat_result]]:
+        """What a folder holds, by name."""
+        found = []
+        try:
+            with os.scandir(folder) as scan:
+                for entry in scan:
+                    with suppress(FileNotFoundError):
+                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+        except OSError:
+            self.unread.append(prefix.rstrip("/"))
+            return []
+        return sorted(found, key=lambda item: item[0])
 
 
 class SnapshotCache:
@@ -342,22 +297,12 @@ class SnapshotCache:
             self._save(fresh)
 
     def _add(self, top: int, relative: str, seen: SnapshotEntry) -> str:
-        try:
-            fd = open_beneath(top, relative)
-        except OSError:
-            return ""
-        try:
+        with suppress(OSError, StorageFailure), opened_beneath(top, relative) as fd:
             status = os.fstat(fd)
-            if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key != seen.key:
-                return ""
-            digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
-            unchanged = os.fstat(fd).st_ctime_ns == seen.ctime
-        except (OSError, StorageFailure):
-            return ""
-        else:
-            return digest if unchanged else ""
-        finally:
-            os.close(fd)
+            if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key == seen.key:
+                digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
+                return digest if os.fstat(fd).st_ctime_ns == seen.ctime else ""
+        return ""
 
     def _load(self) -> dict[str, tuple[str, str]]:
         if self._known is None:
@@ -397,28 +342,54 @@ class SnapshotCache:
         self.blobs.sweep(wanted.__contains__)
 
 
+class MaskPoints:
+    """Empty folders over which masks are mounted; each stays as long as some run needs it."""
+
+    def __init__(self) -> None:
+        self._needed: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def acquire(self, real: str, top: int, index: Snapshot) -> list[str]:
+        """Make those that a tree needs; what others made there is not the user's.
+
+        Args:
+            real: the top of the tree.
+            top: a descriptor of it.
+            index: its snapshot; mask points are taken out of it.
+        """
+        with self._lock:
+            shared = [
+                relative
+                for where, relative in self._needed
+                if where == real and relative in index.entries
+            ]
+            for relative in shared:
+                del index.entries[relative]
+            made = []
+            for relative in without_hooks(index.entries):
+                with suppress(OSError), parent_of(top, relative) as (folder, name):
+                    os.mkdir(name, dir_fd=folder)
+                    made.append(relative)
+            self._needed.update((real, relative) for relative in (*made, *shared))
+        return [*made, *shared]
+
+    def release(self, real: str, top: int, ways: Sequence[str]) -> None:
+        """Remove those that nobody needs any more, where they are still empty."""
+        with self._lock:
+            self._needed.subtract((real, relative) for relative in ways)
+            self._needed = +self._needed
+            for relative in ways:
+                if (real, relative) not in self._needed:
+                    with suppress(OSError), parent_of(top, relative) as (folder, name):
+                        os.rmdir(name, dir_fd=folder)
+
+
 def digest_now(top: int, relative: str, image: EntryState) -> str:
     """The digest of what a file holds now; "" where it changed since the snapshot."""
-    try:
-        fd = open_beneath(top, relative)
-    except OSError:
-        return ""
-    try:
-        if EntryState.of(os.fstat(fd)).mark != image.mark:
-            return ""
-        return hash_only(image.size, chunks_of(fd, lambda: None))
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
-
-
-def open_beneath(top: int, relative: str) -> int:
-    """Open a plain file for reading, no link followed on the way."""
-    if has_openat2():
-        return KernelOpener().unlinked(top, relative, READABLE)
-    with parent_of(top, relative) as (folder_fd, name):
-        return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
+    with suppress(OSError), opened_beneath(top, relative) as fd:
+        if EntryState.of(os.fstat(fd)).mark == image.mark:
+            return hash_only(image.size, chunks_of(fd, lambda: None))
+    return ""
 
 
 def compare(before: Snapshot, after: Snapshot) -> tuple[list[str], list[str]]:

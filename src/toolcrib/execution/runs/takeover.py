@@ -24,11 +24,10 @@ from toolcrib.execution.runs.overlay_upper import MARK
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.tree_store import on_one_mount
-from toolcrib.files.handles import READABLE
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import CHUNK_BYTES, EntryState
+from toolcrib.files.trees import CHUNK_BYTES, EntryState, folder_beneath, opened_beneath
 from toolcrib.state.blobs import digest_of
-from toolcrib.system.removal import FOLDER, opened
+from toolcrib.system.removal import opened
 
 if TYPE_CHECKING or sys.platform == "linux":
     import fcntl
@@ -125,15 +124,8 @@ class Takeover:
 
     @contextmanager
     def _opened(self, parts: Parts) -> Iterator[int]:
-        fd = os.open(self.upper, FOLDER)
-        try:
-            for name in parts:
-                inner = os.open(name, FOLDER, dir_fd=fd)
-                os.close(fd)
-                fd = inner
+        with opened(self.upper) as top, folder_beneath(top, parts) as fd:
             yield fd
-        finally:
-            os.close(fd)
 
     def _add(self, parts: Parts, states: list[EntryState]) -> None:
         path = self._known[parts].path
@@ -171,11 +163,8 @@ class Takeover:
     def _entry(self, fd: int, name: str, path: str, known: Delta) -> list[EntryState] | None:
         assert known.after is not None
         if known.after.kind == "folder":
-            inner = os.open(name, FOLDER, dir_fd=fd)
-            try:
+            with folder_beneath(fd, [name]) as inner:
                 return self._folder(inner, known, path)
-            finally:
-                os.close(inner)
         if known.after.kind == "link":
             status = os.lstat(name, dir_fd=fd)
             target = os.readlink(name, dir_fd=fd)
@@ -186,8 +175,7 @@ class Takeover:
         return [state] if state is not None and state.mark == known.after.mark else None
 
     def _file(self, folder: int, name: str, path: str) -> EntryState | None:
-        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
-        try:
+        with opened_beneath(folder, name) as fd:
             # The kernel gives a lease for reading only where nobody has it open for writing.
             fcntl.fcntl(fd, SET_SIGNAL, signal.SIGURG)
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -205,8 +193,6 @@ class Takeover:
                 hasher.update(data)
                 left -= len(data)
             return EntryState.of(status, path, hasher.hexdigest())
-        finally:
-            os.close(fd)
 
     def _is_plain(self, status: os.stat_result) -> bool:
         """Whether it belongs to whom a copy would belong, without special bits."""

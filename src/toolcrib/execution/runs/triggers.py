@@ -14,6 +14,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,7 @@ class Triggers:
         bare = _bare_repositories(made)
         pointed = pointed_at(self._workspace) if made else frozenset()
         path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
-        folders = _Folders()
+        real = cache(os.path.realpath)
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
@@ -98,11 +99,11 @@ class Triggers:
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := _dependency_folder(delta.path):
                 yield delta, DEPENDENCIES, folder
-            elif kind := folders.kind(delta.path):
+            elif kind := _kind_of_folder(delta.path.parts[:-1]) or _last_kind(delta.path.parts):
                 yield delta, kind, place
             elif pointed and is_among(place, pointed):
                 yield delta, GIT_SETTINGS, place
-            elif path and folders.real(place.rpartition("/")[0]) in path:
+            elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
 
 
@@ -117,27 +118,10 @@ def _display(delta: Delta, place: str) -> str:
     return delta.path.ancestor(len(delta.path.parts) - up).display if up else delta.path.display
 
 
-class _Folders:
-    """What holds for all that a folder holds, found out once."""
-
-    def __init__(self) -> None:
-        self._kinds: dict[tuple[str, ...], str] = {(): ""}
-        self._real: dict[str, str] = {}
-
-    def kind(self, path: SafePath) -> str:
-        """The kind of a trigger that a path is or lies in; "" for none."""
-        return self._kind(path.parts[:-1]) or _last_kind(path.parts)
-
-    def _kind(self, parts: tuple[str, ...]) -> str:
-        if parts not in self._kinds:
-            self._kinds[parts] = self._kind(parts[:-1]) or _last_kind(parts)
-        return self._kinds[parts]
-
-    def real(self, folder: str) -> str:
-        """A folder without links."""
-        if folder not in self._real:
-            self._real[folder] = os.path.realpath(folder or "/")
-        return self._real[folder]
+@lru_cache(maxsize=10_000)
+def _kind_of_folder(parts: tuple[str, ...]) -> str:
+    """The kind of a trigger that a folder is or lies in; "" for none."""
+    return (_kind_of_folder(parts[:-1]) or _last_kind(parts)) if parts else ""
 
 
 def _last_kind(parts: tuple[str, ...]) -> str:
@@ -151,13 +135,9 @@ def _dependency_folder(path: SafePath) -> str:
     """The dependency folder that holds a path, absolute; "" for none."""
     if DEPENDENCY_FOLDERS.isdisjoint(path.parts):
         return ""
-    for depth, name in enumerate(path.parts, 1):
-        if name in DEPENDENCY_FOLDERS:
-            inner = path.parts[depth : depth + 1]
-            return (
-                "" if SCRATCH_OF_DEPENDENCIES.intersection(inner) else path.ancestor(depth).absolute
-            )
-    return ""
+    depth = next(n for n, name in enumerate(path.parts, 1) if name in DEPENDENCY_FOLDERS)
+    is_scratch = SCRATCH_OF_DEPENDENCIES.intersection(path.parts[depth : depth + 1])
+    return "" if is_scratch else path.ancestor(depth).absolute
 
 
 def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories import RunRepositories, lies_in_repository
+from toolcrib.files.repositories import LINK, RunRepositories, lies_in_repository
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
 
@@ -76,7 +76,6 @@ def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
-LINK = "a link in a repository, through which git would write"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -264,7 +263,7 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
             before = ()
         if after is None:
             continue
-        if before and (after.kind == "folder" or (delta.same and not _touched(before[0], after))):
+        if before and (after.kind == "folder" or (delta.same and before[0].mtime == after.mtime)):
             late.set_mode(delta.path, after.mode, before[0])
         elif after.kind == "folder":
             late.make_folder(delta.path, mode=_new_mode(after.mode))
@@ -284,10 +283,6 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
             )
     step.changes += late.changes
     return step
-
-
-def _touched(before: EntryState, after: EntryState) -> bool:
-    return before.mtime != after.mtime
 
 
 def _new_mode(mode: int) -> int | None:

@@ -52,6 +52,7 @@ class Confined:
         notes: what could not be done for it, one line for each.
         stopped: what it was ended for; "" for anything else.
         is_over: whether all of it was ended.
+        first: the first process of its namespace; None without one.
         at_end: awaited then.
         lost: files that it made and that are gone with it, where `look_for_lost` was given.
     """
@@ -79,17 +80,13 @@ class Confined:
         self._reader: asyncio.StreamReader | None = None
         self._transports: list[asyncio.BaseTransport] = []
         self._ending: asyncio.Task[None] | None = None
-        self._first: NamespaceInit | None = None
+        self.first: NamespaceInit | None = None
         self.is_over = False
-
-    def in_namespace(self, first: NamespaceInit) -> None:
-        """Tell it the first process of its namespace."""
-        self._first = first
 
     @property
     def namespace(self) -> int:
         """A hold on the first process of its namespace; -1 without one. Not to be closed."""
-        return -1 if self._first is None else self._first.pidfd
+        return -1 if self.first is None else self.first.pidfd
 
     async def connect(self) -> None:
         """Attach the terminal to the event loop."""
@@ -101,11 +98,6 @@ class Confined:
         file = os.fdopen(os.dup(self._terminal), "rb", buffering=0)
         transport, _ = await loop.connect_read_pipe(lambda: protocol, file)
         self._transports.append(transport)
-
-    @property
-    def process(self) -> Process:
-        """The outermost process."""
-        return self._process
 
     @property
     def exit_code(self) -> int | None:
@@ -184,11 +176,7 @@ class Confined:
 
         Completes even when the caller is cancelled meanwhile, and may be called again.
         """
-        await run_shielded(self._wait_for(self._begin_to_end(grace)))
-
-    @staticmethod
-    async def _wait_for(task: asyncio.Task[None]) -> None:
-        await asyncio.shield(task)
+        await run_shielded(self._begin_to_end(grace))
 
     def _begin_to_end(self, grace: float) -> asyncio.Task[None]:
         if self._ending is None or (grace <= 0 and not self._ending.done()):
@@ -217,7 +205,7 @@ class Confined:
 
     async def _namespace_ended(self) -> bool:
         """End all in the namespace and see all gone, which takes no look at every process."""
-        if self._first is None or not await self._first.end():
+        if self.first is None or not await self.first.end():
             return False
         await self._until_exit(SUPERVISOR_SECONDS)
         if self._process.exit_code is None:
@@ -239,8 +227,8 @@ class Confined:
     def close(self) -> None:
         """Let go of the pipes of a program that was killed."""
         self._process.close()
-        if self._first is not None:
-            self._first.close()
+        if self.first is not None:
+            self.first.close()
         for transport in self._transports:
             transport.close()
         if self._terminal >= 0:

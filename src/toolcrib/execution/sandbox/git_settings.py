@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from toolcrib.execution.sandbox.layout import Mask
+from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.git_credentials import (
     ENTRY,
     MAX_SETTINGS_BYTES,
@@ -17,7 +18,6 @@ from toolcrib.files.git_credentials import (
     without_credentials,
 )
 from toolcrib.files.handles import read_plain
-from toolcrib.files.path_rules import parts_beneath
 
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
 SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
@@ -61,7 +61,7 @@ def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:
     elif mask.kind == "fixed" and name == ".git":
         folder = _led_to(mask.path, str(PurePosixPath(mask.path).parent))
         for place in (folder, _led_to(f"{folder}/commondir", folder) if folder else ""):
-            if place and _is_seen(place, tops):
+            if place and is_among(place, tops):
                 yield from filter(os.path.lexists, (f"{place}/{n}" for n in IN_REPOSITORY))
 
 
@@ -81,9 +81,5 @@ def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:
         if section in (b"include", b"includeif") and entry and entry[1].lower() == b"path":
             named = os.fsdecode(entry[2].split(b"#")[0].strip().strip(b'"'))
             place = os.path.realpath(Path(path).parent / Path(named).expanduser())
-            if _is_seen(place, tops) and os.path.isfile(place):  # noqa: PTH113
+            if is_among(place, tops) and os.path.isfile(place):  # noqa: PTH113
                 yield place
-
-
-def _is_seen(place: str, tops: Sequence[str]) -> bool:
-    return any(parts_beneath(place, top) is not None for top in tops)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +20,7 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.path_rules import Protection
+from toolcrib.files.trees import names_beneath
 
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository."""
@@ -110,7 +112,7 @@ class Masks:
             return known
         folders: list[str] = []
         masks: list[Mask] = []
-        entries = list(_entries(path or "/"))
+        entries = _entries(path or "/")
         if BARE_REPOSITORY.issubset(entry.name for entry in entries):
             masks += [Mask(e.path, "fixed") for e in entries if e.name in OBEYED_BY_GIT]
         barring = tuple(
@@ -149,12 +151,10 @@ class Masks:
         return ([Mask(entry.path, "pinned")] if pinned else []), True
 
 
-def _entries(path: str) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(path) as scan:
-            yield from list(scan)
-    except OSError:
-        return
+def _entries(path: str) -> list[os.DirEntry[str]]:
+    with suppress(OSError), os.scandir(path) as scan:
+        return list(scan)
+    return []
 
 
 def _socket(entry: os.DirEntry[str]) -> bool:
@@ -212,15 +212,10 @@ def _second_names(masks: Sequence[Mask], visited: Mapping[str, _Folder]) -> list
 
 
 def _files_of(path: str) -> Iterator[str]:
-    """A file, or those in a folder: so many that nobody can make a run wait for them."""
-    waiting, seen = deque([path]), 0
-    while waiting and seen < MAX_LINK_ENTRIES:
-        place = waiting.popleft()
-        seen += 1
-        if Path(place).is_dir() and not Path(place).is_symlink():
-            waiting += [entry.path for entry in _entries(place)]
-        else:
-            yield place
+    """What is masked, and what is in it: so much that nobody can make a run wait for it."""
+    many = MAX_LINK_ENTRIES
+    inner = names_beneath([path], max_folders=many, max_seconds=math.inf, max_depth=many)
+    yield from (path, *islice(inner, many))
 
 
 HOME = "/home/sandbox"

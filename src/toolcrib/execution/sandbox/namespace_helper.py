@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Literal, Self
 from toolcrib.system.child import Process
 from toolcrib.system.processes import Mark, Processes
 
+if TYPE_CHECKING:
+    from toolcrib.execution.sandbox.layout import Mask
+
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
 ANSWER_SECONDS = 5.0
-Cover = Literal["hide", "fix", "copy"]
 MAX_COPY_BYTES = 65_536
-"""Of a file that is covered by a copy; the request for it is one message."""
+"""Of what is read in the place of a file; the request for it is one message."""
 CHILD = str(Path(__file__).with_name("namespace_child.py"))
 LOOPBACK = (("4", "127.0.0.1"), ("6", "::1"))
 
@@ -110,26 +112,24 @@ class NamespaceHelper:
         """
         return await self._socket(f"listen {port}")
 
-    async def cover(self, kind: Cover, path: str, content: bytes = b"") -> None:
+    async def cover(self, mask: Mask) -> None:
         """Mount over a place: a hidden file is empty, a fixed one cannot be changed.
 
-        Args:
-            kind: how.
-            path: the place.
-            content: what is read there of a copy, MAX_COPY_BYTES at most. Where the system
-                cannot make one, as before Linux 6.15, the file is hidden.
+        Where the system cannot make a copy, as before Linux 6.15, or it is more than
+        MAX_COPY_BYTES, the file is hidden: a part of settings would not be what git means.
 
         Raises:
             OSError: that did not work.
         """
         with suppress(FileNotFoundError):  # gone again
-            if kind != "copy":
-                await self._answer(f"{kind} {path}")
+            if mask.kind == "fixed":
+                await self._answer(f"fix {mask.path}")
                 return
-            try:
-                await self._answer(f"copy {path}\0{os.fsdecode(content)}")
-            except OSError:
-                await self._answer(f"hide {path}")
+            if mask.kind == "copy" and len(mask.data) <= MAX_COPY_BYTES:
+                with suppress(OSError):
+                    await self._answer(f"copy {mask.path}\0{os.fsdecode(mask.data)}")
+                    return
+            await self._answer(f"hide {mask.path}")
 
     async def _socket(self, request: str) -> socket.socket:
         return socket.socket(fileno=(await self._answer(request))[0])

@@ -53,26 +53,27 @@ class BoundaryFailed(Exception):
 
 async def read_status(fd: int) -> bytes:
     """What is reported before the program begins."""
-    loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
     status = b""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(STATUS_SECONDS):
+            while True:
+                await _until_readable(fd)
+                data = os.read(fd, 4096)
+                if not data:
+                    break
+                status += data
+    return status
 
-    def on_readable() -> None:
-        nonlocal status
-        data = os.read(fd, 4096)
-        status += data
-        if not data:
-            loop.remove_reader(fd)
-            ended.set()
 
-    loop.add_reader(fd, on_readable)
+async def _until_readable(fd: int) -> None:
+    """Wait until a descriptor can be read from, or tells of its end."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(fd, ready.set)
     try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STATUS_SECONDS):
-                await ended.wait()
+        await ready.wait()
     finally:
         loop.remove_reader(fd)
-    return status
 
 
 WITHIN = 5.0
@@ -98,16 +99,12 @@ class NamespaceInit:
             mine = os.dup(self.pidfd)  # the event loop knows one reader of a descriptor
         except OSError:
             return False
-        loop = asyncio.get_running_loop()
-        gone = asyncio.Event()
-        loop.add_reader(mine, gone.set)
         try:
             async with asyncio.timeout(WITHIN):
-                await gone.wait()
+                await _until_readable(mine)
         except TimeoutError:
             return False
         finally:
-            loop.remove_reader(mine)
             os.close(mine)
         self.close()
         return True
@@ -191,16 +188,11 @@ async def let_go(pid: int, plan: LaunchPlan, gate: int) -> None:
     except OSError as error:
         raise BoundaryFailed(error.strerror or str(error)) from None
     # It closes its end once it has read the byte; what is left unread tells that it ended.
-    loop = asyncio.get_running_loop()
-    closed = asyncio.Event()
-    loop.add_reader(gate, closed.set)  # an error is all that comes from this end
     try:
         async with asyncio.timeout(STATUS_SECONDS):
-            await closed.wait()
+            await _until_readable(gate)  # an error is all that comes from this end
     except TimeoutError:
         raise BoundaryFailed("it is not ready in time") from None
-    finally:
-        loop.remove_reader(gate)
     unread = bytearray(4)
     fcntl.ioctl(gate, termios.FIONREAD, unread)
     if any(unread):

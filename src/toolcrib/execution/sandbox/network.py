@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.ports import enter_network
@@ -19,8 +20,6 @@ from toolcrib.system.processes import Processes
 PROXY_PORT = 3128
 """Where the proxy answers in a network of the run's own."""
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-MIN_LANDLOCK = 4
-"""The version of Landlock that knows ports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,40 +95,24 @@ class RunNetwork:
             self._server.close()
 
 
-class RunNetworks:
-    """Opens the networks of runs.
+async def open_network(services: Services, access: NetworkAccess, level: Level) -> RunNetwork:
+    """A network that reaches some hosts; the guard proxy is opened with the first one.
 
-    Args:
-        proxy: gives the service, which is opened with the first network.
-        egress: whose policy holds for runs too.
-        processes: who looks after what is started.
+    Raises:
+        Unavailable: this kernel cannot keep a run to one port.
+        ConfigError: a host that is none.
     """
-
-    def __init__(
-        self, proxy: Callable[[], GuardProxy], egress: Callable[[], Egress], processes: Processes
-    ) -> None:
-        self._proxy = proxy
-        self._processes = processes
-        self._egress = egress
-
-    async def open(self, access: NetworkAccess, level: Level) -> RunNetwork:
-        """A network that reaches some hosts.
-
-        Raises:
-            Unavailable: this kernel cannot keep a run to one port.
-            ConfigError: a host that is none.
-        """
-        if level == "kernel" and landlock.version() < MIN_LANDLOCK:
-            raise Unavailable(
-                "This run cannot have a network: the kernel cannot keep it to the guard.",
-                hint="It needs Linux 6.7, or the sandbox level strong; see `toolcrib doctor`.",
-            )
-        opened = self._egress().policy(endpoints=access.endpoints)
-        policy = OnlyHosts.within(opened, access.hosts)
-        proxy = self._proxy()
-        lease = await proxy.lease()
-        lease.policy = policy
-        return RunNetwork(lease, proxy, access, self._processes, level)
+    if level == "kernel" and landlock.version() < landlock.MIN_PORTS:
+        raise Unavailable(
+            "This run cannot have a network: the kernel cannot keep it to the guard.",
+            hint="It needs Linux 6.7, or the sandbox level strong; see `toolcrib doctor`.",
+        )
+    opened = services.use(Egress).policy(endpoints=access.endpoints)
+    policy = OnlyHosts.within(opened, access.hosts)
+    proxy = services.use(GuardProxy)
+    lease = await proxy.lease()
+    lease.policy = policy
+    return RunNetwork(lease, proxy, access, services.use(Processes), level)
 
 
 def _refused_name(error: Blocked) -> str:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Services
@@ -221,11 +222,7 @@ class RunPorts:
     async def _serve(self, port: int) -> None:
         listener = _bound(port, taken=self._sockets is None)
         local = int(listener.getsockname()[1])
-
-        async def dial() -> socket.socket:
-            return await self.connected(port)
-
-        self._relays[local] = await Relay.on(listener, dial)
+        self._relays[local] = await Relay.on(listener, partial(self.connected, port))
         self.served.append(ServedPort(port, local))
         self.owner.egress().servers.add(self.session, local, offline=self.offline)
         for other in self.owner.of(self.session):
@@ -263,12 +260,10 @@ class RunPorts:
                     await self._listen(self._sockets, other, served)
 
     async def _listen(self, sockets: NamespaceHelper, other: RunPorts, served: ServedPort) -> None:
-        async def dial() -> socket.socket:
-            return await other.connected(served.port)
-
         with suppress(OSError):  # it listens there itself
             listener = await sockets.listening(served.local)
             listener.setblocking(False)
+            dial = partial(other.connected, served.port)
             self._reached[served.local] = await Relay.on(listener, dial)
 
     def unreach(self, other: RunPorts) -> None:
@@ -281,9 +276,8 @@ class RunPorts:
     async def close(self) -> None:
         """Close all of it; a second time does nothing."""
         self.owner.forget(self)
-        servers = self.owner.egress().servers
         for local, relay in self._relays.items():
-            servers.remove(self.session, local)
+            self.owner.egress().servers.remove(self.session, local)
             relay.close()
         for relay in self._reached.values():
             relay.close()

@@ -35,19 +35,19 @@ from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
 from toolcrib.execution.sandbox.temporary_folders import TemporaryFolders
 from toolcrib.execution.sandbox.terms import (
-    Level,
     Limits,
     NetworkAccess,
     Pty,
     ReadOnly,
+    Report,
     View,
     need_programs,
 )
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
-from toolcrib.system.file_locks import take_lock
-from toolcrib.system.removal import remove
+from toolcrib.system.locked_folders import LockedFolder, open_locked
+from toolcrib.system.removal import FOLDER
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -69,12 +69,8 @@ def empty_file() -> str:
     return os.path.realpath(path)
 
 
-@dataclass(slots=True)
-class Scratch:
-    """A folder for temporary files of one run, locked as long as it is needed."""
-
-    path: str
-    _lock: int
+class Scratch(LockedFolder):
+    """A folder for temporary files of one run."""
 
     @classmethod
     def make(cls) -> Self:
@@ -87,31 +83,11 @@ class Scratch:
                 # Numbers of processes say nothing: another server may not see ours.
                 if (
                     time.time() - old.stat().st_mtime > SETTLED_SECONDS
-                    and (lock := _locked(old)) >= 0
+                    and (lock := open_locked(old, FOLDER)) >= 0
                 ):
-                    cls(str(old), lock).remove()
-        path = tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top))
-        return cls(path, _locked(path))
-
-    def remove(self) -> None:
-        """Remove it with all that is in it; blocking."""
-        remove(Path(self.path))
-        self.release()
-
-    def release(self) -> None:
-        """Unlock it, so that others may remove it."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
-
-
-def _locked(folder: str | Path) -> int:
-    """A descriptor that holds the lock of a folder; -1 where somebody else does."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    if take_lock(fd):
-        return fd
-    os.close(fd)
-    return -1
+                    cls(old, lock).remove()
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top)))
+        return cls(path, open_locked(path, FOLDER))
 
 
 MAX_LINKS = 40
@@ -193,8 +169,7 @@ def confined_variables(
         given: more variables, which win.
     """
     theirs = environment(["PATH"]).get("PATH", "").split(":")
-    tops = [*visible, "/usr"]
-    found = [p for p in theirs if any(p == t or p.startswith(f"{t.rstrip('/')}/") for t in tops)]
+    found = [p for p in theirs if is_among(p, [*visible, "/usr"])]
     return {
         "PATH": ":".join(dict.fromkeys((*found, *SYSTEM_PATH))),
         "LANG": "C.UTF-8",
@@ -240,8 +215,26 @@ class RunRequest:
         cwd: where it starts.
         views: how it sees the roots of the workspace, by real path; a root without a view is
             read only.
+        options: how it is run.
+    """
+
+    argv: Sequence[str]
+    cwd: str
+    views: Mapping[str, View]
+    options: RunOptions
+
+    @property
+    def limits(self) -> Limits:
+        """What it may use."""
+        return self.options["limits"]
+
+
+class RunOptions(TypedDict, total=False):
+    """What whoever runs something may ask for.
+
+    Attributes:
         env: variables beside the few that every run has.
-        stdin: what it reads; None is nothing.
+        stdin: what it reads; None, as by default, is nothing.
         merge: send stderr into stdout, in the order of writing.
         pty: a terminal in place of the pipes; `stdin` is not used then.
         readable: more files and folders that it may read, such as a toolchain.
@@ -253,25 +246,6 @@ class RunRequest:
         on_namespace: see `OnNamespace`.
         look_for_lost: find out which files it made that go with it; see `Confined.lost`.
     """
-
-    argv: Sequence[str]
-    cwd: str
-    views: Mapping[str, View] = field(default_factory=dict)
-    env: Mapping[str, str] | None = None
-    stdin: Stdin = None
-    merge: bool = False
-    pty: Pty | None = None
-    readable: Sequence[Path] = ()
-    writable: Sequence[Path] = ()
-    network: NetworkAccess | None = None
-    limits: Limits = field(default_factory=Limits)
-    masks: Sequence[Mask] | None = None
-    on_namespace: OnNamespace | None = None
-    look_for_lost: bool = False
-
-
-class RunOptions(TypedDict, total=False):
-    """What whoever runs something may ask for; see `RunRequest`."""
 
     env: Mapping[str, str] | None
     stdin: Stdin
@@ -290,6 +264,8 @@ class RunOptions(TypedDict, total=False):
 class PreparedRun:
     """A run that can be started, with what must be cleaned up after it."""
 
+    request: RunRequest
+    report: Report
     layout: SandboxRoot
     plan: LaunchPlan
     network: RunNetwork | None = None
@@ -417,14 +393,17 @@ class RunPreparer:
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
 
-    def prepare(self, request: RunRequest, level: Level, network: RunNetwork | None) -> PreparedRun:
+    def prepare(
+        self, request: RunRequest, report: Report, network: RunNetwork | None
+    ) -> PreparedRun:
         """Work out what the run sees; blocking."""
+        options, level = request.options, report.level
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
         named = [
             *own_interpreter_folders(),
             *(() if theirs else interpreter_folders(request.argv[0])),
-            *(os.path.realpath(Path(path).expanduser()) for path in request.readable),
+            *(os.path.realpath(Path(path).expanduser()) for path in options.get("readable", ())),
             *(os.path.realpath(Path(path).expanduser()) for path in self._config.run.readable),
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
@@ -433,7 +412,7 @@ class RunPreparer:
             roots=request.views,
             links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
             readable=readable,
-            writable=[os.path.realpath(path) for path in request.writable],
+            writable=[os.path.realpath(path) for path in options.get("writable", ())],
             masks=masks,
             empty=empty_file() if masks else "",
             small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
@@ -441,28 +420,29 @@ class RunPreparer:
         if not layout.holds_above:
             notes.append("there are too many protected names: folders above them can be moved")
         plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
-        prepared = PreparedRun(layout, plan, network, notes=notes)
+        prepared = PreparedRun(request, report, layout, plan, network, notes=notes)
         try:
-            self._fill(request, prepared)
+            self._fill(prepared)
         except BaseException:
             prepared.clean()
             raise
         return prepared
 
-    def _fill(self, request: RunRequest, prepared: PreparedRun) -> None:
+    def _fill(self, prepared: PreparedRun) -> None:
         """Complete the plan."""
+        request, env = prepared.request, prepared.request.options.get("env")
         plan, layout, processes = prepared.plan, prepared.layout, request.limits.processes
         visible = [*layout.readable, *layout.writable, *request.views]
         seen = [*visible, *layout.links, *SYSTEM_FOLDERS, *STORES, *(f"/{name}" for name in TOP)]
         allowed, is_root = self._config.run.environment, os.getuid() == 0
         if plan.level == "none":
-            plan.env = bare_variables(allowed, request.env)
+            plan.env = bare_variables(allowed, env)
             seen, limited = ["/"], 0
         else:
             home, scratch, sockets, limited = HOME, "/tmp", SOCKETS, processes + 1  # noqa: S108
             if plan.level == "kernel":
                 prepared.scratch = Scratch.make()
-                scratch = prepared.scratch.path
+                scratch = str(prepared.scratch.path)
                 home = f"{scratch}/home"
                 Path(home).mkdir(mode=0o700)
                 written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
@@ -470,7 +450,7 @@ class RunPreparer:
                 sockets = NO_SOCKETS if prepared.network is None else TCP_SOCKETS
                 # There it counts all that the user runs, so that comes on top.
                 limited = 0 if is_root else processes + threads_of(os.getuid())
-            plan.env = confined_variables(home, scratch, allowed, visible, request.env)
+            plan.env = confined_variables(home, scratch, allowed, visible, env)
             plan.filter = program(MACHINE, sockets, alone=plan.level == "strong")
             plan.nice = NICE
             if is_root and resources.has_own_pid_max():
@@ -479,7 +459,7 @@ class RunPreparer:
         if prepared.network is not None:
             plan.env = {**prepared.network.variables(), **plan.env}
             plan.port = prepared.network.lease.port
-        if request.pty is not None:
+        if request.options.get("pty") is not None:
             plan.terminal = True
             plan.env.setdefault("TERM", "xterm-256color")
         plan.env.setdefault("PWD", request.cwd)
@@ -488,8 +468,9 @@ class RunPreparer:
         plan.argv[0] = located(request, plan.env["PATH"], seen)
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
-        if request.masks is not None:
-            return [*request.masks, *self._of_toolcrib(request.views, readable)], []
+        given = request.options.get("masks")
+        if given is not None:
+            return [*given, *self._of_toolcrib(request.views, readable)], []
         masks: list[Mask] = []
         notes: list[str] = []
         for root in request.views:
@@ -513,11 +494,8 @@ class RunPreparer:
         tops = [*roots, *readable]
         for place in self._own:
             real = os.path.realpath(place)
-            if any(real == top or real.startswith(f"{top.rstrip('/')}/") for top in tops):
-                if Path(real).is_dir():
-                    masks.append(Mask(real, "hidden folder"))
-                elif Path(real).exists():
-                    masks.append(Mask(real, "hidden file"))
+            if is_among(real, tops) and is_there(real):
+                masks.append(Mask(real, "hidden folder" if Path(real).is_dir() else "hidden file"))
         # What runs in the server itself; a folder that lies in it is covered whole.
         for root in roots:
             code = [os.path.realpath(place) for place in code_within([root])]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 import sys
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from toolcrib.system.removal import FOLDER
-from toolcrib.system.sweep import look_around
+from toolcrib.system.disk_usage import INODE_BYTES, shared_memory_bytes, written_bytes
+from toolcrib.system.sweep import look_around, read
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -48,8 +46,6 @@ def pid_max(processes: int) -> str:
     return str(RESERVED_NUMBERS + OUTER_PROCESSES + NUMBERS_PER_PROCESS * processes)
 
 
-INODE_BYTES = 4_096
-"""What a file without content counts on disk."""
 HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
 RECOUNT_RATIO = 1.2
 """Files are counted again when so much more of the disk is gone."""
@@ -100,9 +96,8 @@ class ResourceGauge:
 
     def innermost(self) -> list[int]:
         """What to kill so that all of it ends: the first process of its namespace, or all."""
-        if self.namespaces:
-            return [pid for pid in tree(self.pid, 1) if pid != self.pid]
-        return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
+        inner = [pid for pid in tree(self.pid, 1) if pid != self.pid]
+        return inner if self.namespaces else inner or [self.pid]
 
     def measure(
         self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
@@ -171,10 +166,13 @@ class ResourceGauge:
 
 def _shared_memory() -> int:
     """All shared memory of the machine, which is quicker to learn than that of a run."""
-    for line in read("/proc/meminfo").splitlines():
-        if line.startswith(b"Shmem:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    return _bytes_in(read("/proc/meminfo"), b"Shmem:")
+
+
+def _bytes_in(text: bytes, *names: bytes) -> int:
+    """What the lines of these names add up to, in a file of /proc that counts kilobytes."""
+    lines = (line for line in text.splitlines() if line.startswith(names))
+    return sum(int(line.split()[1]) for line in lines) * 1024
 
 
 def tree(top: int, deep: int = 1 << 30) -> dict[int, int]:
@@ -202,26 +200,9 @@ def _children(pid: int, threads: Sequence[str]) -> list[int]:
     return [int(child) for listed in lists for child in listed.split()]
 
 
-def read(path: str, max_bytes: int = 1 << 16) -> bytes:
-    """A small file of the kernel; empty where it cannot be read."""
-    found = b""
-    with suppress(OSError):
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            while len(found) < max_bytes and (part := os.read(fd, 1 << 16)):
-                found += part
-        finally:
-            os.close(fd)
-    return found
-
-
 def _resident(pid: int) -> int:
     """Bytes of memory that a process uses, swapped ones and its page tables too."""
-    size = 0
-    for line in of_process(pid, "status").splitlines():
-        if line.startswith((b"VmRSS:", b"VmSwap:", b"VmPTE:")):
-            size += int(line.split()[1]) * 1024
-    return size
+    return _bytes_in(of_process(pid, "status"), b"VmRSS:", b"VmSwap:", b"VmPTE:")
 
 
 def of_process(pid: int, name: str) -> bytes:
@@ -250,19 +231,12 @@ def _written(pid: int) -> int:
 
 def _exactly(pid: int) -> tuple[int, int]:
     """Its share of memory that is nobody's but its relatives', and of shared memory."""
-    own = shared = 0
     text = of_process(pid, "smaps_rollup")
     if not text:  # it may not be read
         return _resident(pid), 0
-    for line in text.splitlines():
-        if line.startswith((b"Pss_Anon:", b"SwapPss:")):
-            own += int(line.split()[1]) * 1024
-        elif line.startswith(b"Pss_Shmem:"):
-            shared += int(line.split()[1]) * 1024
-    for line in of_process(pid, "status").splitlines():
-        if line.startswith(b"VmPTE:"):
-            own += int(line.split()[1]) * 1024
-    return own, shared
+    own = _bytes_in(text, b"Pss_Anon:", b"SwapPss:")
+    own += _bytes_in(of_process(pid, "status"), b"VmPTE:")
+    return own, _bytes_in(text, b"Pss_Shmem:")
 
 
 _NAMELESS = re.compile(
@@ -287,7 +261,7 @@ def nameless_bytes(pids: Iterable[int]) -> tuple[int, int]:
     for pid in pids:
         own: dict[int, int] = {}
         thread = _live_thread(pid)
-        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps", 1 << 30)):
+        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps")):
             own[int(inode)] = own.get(int(inode), 0) + int(end, 16) - int(start, 16)
             if os.fsdecode(name).startswith(IN_MEMORY):
                 in_memory.add(int(inode))
@@ -328,54 +302,6 @@ def _carries(facts: str) -> bool:
     """Whether descriptors wait in a socket for somebody to take them."""
     found = re.search(rb"^scm_fds:\s*(\d+)", read(facts), re.MULTILINE)
     return found is not None and int(found[1]) > 0
-
-
-def written_bytes(folder: str, since: float, enough: int) -> int:
-    """Bytes in files beneath a folder that were made or changed since then, up to enough.
-
-    A folder changed since that cannot be looked into, being shut or too deep, holds all of it.
-    """
-    size, waiting, device = 0, [(folder, 0.0)], 0
-    while waiting and size <= enough:
-        path, changed = waiting.pop()
-        try:
-            fd = os.open(path, FOLDER)
-        except OSError as error:
-            hidden = changed >= since and error.errno in (errno.EACCES, errno.ENAMETOOLONG)
-            size += enough if hidden else 0
-            continue
-        try:
-            device = device or os.fstat(fd).st_dev
-            for status, name in _states(fd):
-                if status.st_ctime >= since:
-                    size += status.st_blocks * 512 + INODE_BYTES
-                if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
-                    waiting.append((f"{path}/{name}", status.st_ctime))
-        finally:
-            os.close(fd)
-    return size
-
-
-def _states(folder: int) -> Iterator[tuple[os.stat_result, str]]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                yield entry.stat(follow_symlinks=False), entry.name
-
-
-def shared_memory_bytes(since: float) -> int:
-    """Bytes in the machine's own files in memory that we made or wrote to since then.
-
-    Whoever else runs as the same user is counted too: nothing tells who wrote a file.
-    """
-    size = 0
-    with suppress(OSError), os.scandir("/dev/shm") as entries:  # noqa: S108
-        for entry in entries:
-            with suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if status.st_uid == os.getuid() and status.st_ctime >= since:
-                    size += status.st_blocks * 512
-    return size
 
 
 def threads_of(user: int) -> int:

@@ -18,14 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, Unpack
 
-from toolcrib.core.config import Config, data_folder
+from toolcrib.core.config import data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.mount_check import MountsMoved
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
-from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
 from toolcrib.execution.sandbox.starter import Starter
@@ -40,9 +39,7 @@ from toolcrib.execution.sandbox.terms import (
     View,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.guard_proxy import GuardProxy
-from toolcrib.system.processes import Processes
+from toolcrib.system.collector import collect
 from toolcrib.system.removal import remove
 
 KERNEL = Path("/proc/sys/kernel")
@@ -100,7 +97,7 @@ def candidates() -> list[str]:
     return found
 
 
-PROBE_SECONDS = 10.0
+PROBE_SECONDS, MAX_PROBE_BYTES = 10.0, 10_000
 PROBE_SCRIPT = """
 if (: < "$1") 2>/dev/null; then echo seen; exit 1; fi
 while read -r name value; do
@@ -210,17 +207,17 @@ class BoundaryProbe:
     async def _with(self, program: str) -> tuple[Report | None, str]:
         """What works with one bubblewrap, and what was wrong with more than that."""
         tried = Report("strong", program=program, overlay=True)
-        fault = await self._fault(tried, overlay=True)
+        fault = await self._fault(tried)
         if not fault:
             return tried, ""
         lasting = f"{fault}; {GET_BUBBLEWRAP}"
         lesser = replace(tried, overlay=False, gaps=(GAP_OVERLAY,), fix=lasting)
-        wrong = await self._fault(lesser, overlay=False)
+        wrong = await self._fault(lesser)
         return (None if wrong else lesser), fault
 
     async def _kernel(self, why: list[str], remedy: str) -> Report:
         abi = landlock.version()
-        fault = NO_LANDLOCK if not abi else await self._fault(Report("kernel"), overlay=False)
+        fault = NO_LANDLOCK if not abi else await self._fault(Report("kernel"))
         if fault:
             return Report("none", (*why, fault), (), fix=remedy)
         gaps = [*GAPS_KERNEL]
@@ -228,12 +225,12 @@ class BoundaryProbe:
         gaps += [GAP_TRUNCATE] if abi < 3 else []
         return Report("kernel", tuple(why or ["run.level is kernel"]), tuple(gaps), fix=remedy)
 
-    async def _fault(self, report: Report, *, overlay: bool) -> str:
+    async def _fault(self, report: Report) -> str:
         """What is wrong with a boundary; "" where a run in it is confined and can work."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix="probe-", dir=self._folder))
         try:
-            return await self._tried(report, place, overlay=overlay)
+            return await self._tried(report, place)
         except (BoundaryFailed, ToolError) as error:
             return " ".join(str(error).split())
         except OSError as error:
@@ -242,29 +239,23 @@ class BoundaryProbe:
             # The kernel leaves a folder in there that only it may enter.
             await asyncio.to_thread(remove, place)
 
-    async def _tried(self, report: Report, place: Path, *, overlay: bool) -> str:
+    async def _tried(self, report: Report, place: Path) -> str:
         for name in ("root", "upper", "work"):
             (place / name).mkdir()
         private = place / "private"
         private.write_text("x")
         root = os.path.realpath(place / "root")  # noqa: ASYNC240 - a moment, once
-        view: View = Overlay(place / "upper", place / "work") if overlay else Bind()
+        view: View = Overlay(place / "upper", place / "work") if report.overlay else Bind()
         request = RunRequest(
             argv=("/bin/sh", "-c", PROBE_SCRIPT, "probe", str(private), root),
             cwd=root,
             views={root: view},
-            merge=True,
-            limits=Limits(processes=64),
+            options={"merge": True, "limits": Limits(processes=64)},
         )
-        output = b""
-        async with await self._starter.start(request, report) as run:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PROBE_SECONDS):
-                    async for chunk in run.output():
-                        output += chunk.data
-                    await run.wait()
-        text = " ".join(output.decode("utf-8", "replace").split())
-        written = place / ("upper" if overlay else "root") / "new"
+        run = await self._starter.start(request, report)
+        done = await collect(run, PROBE_SECONDS, None, MAX_PROBE_BYTES)
+        text = " ".join(str(done.stdout).split())
+        written = place / ("upper" if report.overlay else "root") / "new"
         if text == "works" and written.exists():
             return ""
         return f"a try went wrong: {text[:200] or 'no answer'}"
@@ -284,33 +275,23 @@ class Sandbox:
     """Starts programs that see their folders and nothing else. A service; see `spawn`.
 
     Args:
-        workspace: whose roots a program sees.
-        processes: who looks after what is started.
-        config: `run`, and where our own files are.
-        network: the way out for runs that are given hosts.
+        services: of the toolbox; nothing is tried before the first report or run.
 
     Attributes:
         limits: what a run may use where nothing else is asked for.
     """
 
-    def __init__(
-        self, workspace: Workspace, processes: Processes, config: Config, network: RunNetworks
-    ) -> None:
-        self._workspace = workspace
-        self._config = config
-        self._starter = Starter(workspace, config, processes, network)
-        self.limits = Limits.of(config.run.limits)
-        self._prober = BoundaryProbe(self._starter, config.run.level, data_folder() / "sandbox")
+    def __init__(self, services: Services) -> None:
+        self._workspace = services.use(Workspace)
+        self._config = services.config.run
+        self._starter = Starter(services)
+        self.limits = Limits.of(self._config.limits)
+        self._prober = BoundaryProbe(self._starter, self._config.level, data_folder() / "sandbox")
 
     @classmethod
     def open(cls, services: Services) -> Self:
-        """Nothing is tried before the first report or run."""
-        network = RunNetworks(
-            lambda: services.use(GuardProxy),
-            lambda: services.use(Egress),
-            services.use(Processes),
-        )
-        return cls(services.use(Workspace), services.use(Processes), services.config, network)
+        """The service of a toolbox."""
+        return cls(services)
 
     async def report(self) -> Report:
         """The boundary that runs get here, by a real try; tried once a process."""
@@ -329,7 +310,7 @@ class Sandbox:
         Args:
             argv: the program, found on its PATH, and its arguments. No shell.
             cwd: where it starts.
-            options: see `RunRequest`; limits are the configured ones where nothing is said.
+            options: see `RunOptions`; limits are the configured ones where nothing is said.
             views: how it sees the roots of the workspace, all alike or each by its real path;
                 one without a view is read only.
 
@@ -340,7 +321,7 @@ class Sandbox:
         """
         options.setdefault("limits", self.limits)
         _check_words(argv, options.get("env") or {})
-        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), **options)
+        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), options)
         report = await self._usable(request)
         try:
             return await self._started(request, report)
@@ -367,7 +348,7 @@ class Sandbox:
     async def _usable(self, request: RunRequest) -> Report:
         """What the probe found, if a run may have it."""
         report = await self.report()
-        wanted = self._config.run.level
+        wanted = self._config.level
         overlaid = any(isinstance(view, Overlay) for view in request.views.values())
         if (wanted == "none" and not overlaid) or (
             report.level == "strong" and (report.overlay or not overlaid)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.execution.sandbox import confinement, namespaces
-from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, set_size
+from toolcrib.execution.sandbox.confined import Confined, last_words, set_size
 from toolcrib.execution.sandbox.confinement import memory_file
 from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
@@ -24,7 +24,7 @@ from toolcrib.execution.sandbox.namespaces import (
     let_go,
     read_status,
 )
-from toolcrib.execution.sandbox.network import RunNetwork, RunNetworks
+from toolcrib.execution.sandbox.network import RunNetwork, open_network
 from toolcrib.execution.sandbox.preparation import (
     PreparedRun,
     RunPreparer,
@@ -63,18 +63,13 @@ class Starter:
     """Starts runs.
 
     Args:
-        workspace: its roots and protected names.
-        config: `run`, and where our own files are.
-        processes: who looks after what is started.
-        network: opens the way out, for runs that are given hosts.
+        services: of the toolbox.
     """
 
-    def __init__(
-        self, workspace: Workspace, config: Config, processes: Processes, network: RunNetworks
-    ) -> None:
-        self._preparer = RunPreparer(workspace, config)
-        self._processes = processes
-        self._network = network
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._preparer = RunPreparer(services.use(Workspace), services.config)
+        self._processes = services.use(Processes)
         self._watchdog = Watchdog()
 
     async def start(self, request: RunRequest, report: Report) -> Confined:
@@ -86,17 +81,18 @@ class Starter:
         """
         with ExitStack() as undo:
             network = None
-            if request.network and request.network.hosts and report.level != "none":
-                network = await self._network.open(request.network, report.level)
+            access = request.options.get("network")
+            if access is not None and access.hosts and report.level != "none":
+                network = await open_network(self._services, access, report.level)
                 undo.callback(network.close)
-            prepared = await self._prepared(request, report.level, network)
+            prepared = await self._prepared(request, report, network)
             undo.callback(prepared.clean)
-            confined = await self.launch(request, prepared, report)
+            confined = await self.launch(prepared)
             undo.pop_all()
             return confined
 
     async def _prepared(
-        self, request: RunRequest, level: Level, network: RunNetwork | None
+        self, request: RunRequest, report: Report, network: RunNetwork | None
     ) -> PreparedRun:
         """Prepare in a thread; of a start that is cancelled meanwhile, nothing stays."""
         made: list[PreparedRun] = []
@@ -107,7 +103,7 @@ class Starter:
                 made.pop().clean()
 
         def work() -> None:
-            made.append(self._preparer.prepare(request, level, network))
+            made.append(self._preparer.prepare(request, report, network))
             if given_up.is_set():
                 drop()
 
@@ -119,11 +115,11 @@ class Starter:
             raise
         return made[0]
 
-    async def launch(self, request: RunRequest, prepared: PreparedRun, report: Report) -> Confined:
+    async def launch(self, prepared: PreparedRun) -> Confined:
         """Start what was prepared and wait until it is confined."""
-        plan = prepared.plan
-        if request.look_for_lost and prepared.scratch is not None:
-            prepared.temporary.open_folder(prepared.scratch.path)
+        plan, options = prepared.plan, prepared.request.options
+        if options.get("look_for_lost") and prepared.scratch is not None:
+            prepared.temporary.open_folder(str(prepared.scratch.path))
         lifeline = terminal = slave = -1
         with ExitStack() as theirs, ExitStack() as ours:
             status, plan.status = os.pipe()
@@ -133,16 +129,16 @@ class Starter:
                 plan.lifeline, lifeline = os.pipe()
                 theirs.callback(os.close, plan.lifeline)
                 ours.callback(os.close, lifeline)
-            if request.pty is not None:
+            if (pty := options.get("pty")) is not None:
                 terminal, slave = os.openpty()
                 theirs.callback(os.close, slave)
                 ours.callback(os.close, terminal)
-                set_size(terminal, request.pty.rows, request.pty.columns)
+                set_size(terminal, pty.rows, pty.columns)
                 os.set_blocking(terminal, False)
                 plan.accesses.append((os.ttyname(slave), DEVICE))
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
-                return self._popen(request, prepared, report, mark, slave)
+                return self._popen(prepared, mark, slave)
 
             process = await self._processes.adopt(begin)
             ours.pop_all()
@@ -151,19 +147,19 @@ class Starter:
             plan.level,
             terminal=terminal,
             lifeline=lifeline,
-            output_bytes=request.limits.output_bytes,
+            output_bytes=prepared.request.limits.output_bytes,
         )
         confined.at_end = lambda: self._finish(prepared, confined)
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
             if plan.level == "strong":
-                await self._begin(confined, request, prepared, status, lifeline)
+                await self._begin(confined, prepared, status, lifeline)
             else:
                 reported = await read_status(status)
                 if reported != STARTED:
                     raise start_error(reported, await last_words(confined))
-                self._watch(confined, request, prepared)
+                self._watch(confined, prepared)
         except BaseException:
             try:
                 await confined.kill(0)
@@ -175,23 +171,19 @@ class Starter:
         return confined
 
     async def _begin(
-        self,
-        confined: Confined,
-        request: RunRequest,
-        prepared: PreparedRun,
-        status: int,
-        gate: int,
+        self, confined: Confined, prepared: PreparedRun, status: int, gate: int
     ) -> None:
         """Let a program in namespaces begin, after what is to be done in there before."""
+        options = prepared.request.options
         try:
             pid, first = await first_process(status)
-            confined.in_namespace(first)
+            confined.first = first
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
-            if request.on_namespace is not None:
-                await request.on_namespace(first.pidfd)
-            self._watch(confined, request, prepared)
-            if request.look_for_lost:
+            if (on_namespace := options.get("on_namespace")) is not None:
+                await on_namespace(first.pidfd)
+            self._watch(confined, prepared)
+            if options.get("look_for_lost"):
                 await prepared.temporary.open_inside(pid)
             await asyncio.to_thread(check_mounts, pid, prepared.layout)
             await let_go(pid, prepared.plan, gate)
@@ -201,21 +193,14 @@ class Starter:
             raise start_error(b"", str(failed) or await last_words(confined)) from None
         confined.close_lifeline()
 
-    def _watch(self, confined: Confined, request: RunRequest, prepared: PreparedRun) -> None:
+    def _watch(self, confined: Confined, prepared: PreparedRun) -> None:
         """Have the watchdog enforce the limits of the whole run."""
         assert prepared.gauge is not None
         prepared.gauge.pid = confined.pid
-        loop = asyncio.get_running_loop()
+        self._watchdog.watch(confined, prepared.gauge, prepared.request.limits)
 
-        def notify(reason: Stopped) -> None:
-            loop.call_soon_threadsafe(confined.stop, reason)
-
-        self._watchdog.watch(confined, prepared.gauge, request.limits, notify)
-
-    def _popen(
-        self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
-    ) -> subprocess.Popen[bytes]:
-        plan = prepared.plan
+    def _popen(self, prepared: PreparedRun, mark: Mark, slave: int) -> subprocess.Popen[bytes]:
+        plan, options = prepared.plan, prepared.request.options
         with ExitStack() as stack:
             passed = [fd for fd in (plan.status, plan.lifeline) if fd >= 0]
 
@@ -230,7 +215,7 @@ class Starter:
                 contents = system_files() | made_files() | prepared.layout.copies
                 files = {path: keep(data) for path, data in contents.items()}
                 words = prepared.layout.arguments(files)
-                argv = namespaces.command(report.program, words, plan, keep)
+                argv = namespaces.command(prepared.report.program, words, plan, keep)
             elif sys.platform != "linux":  # no confining program, and no limits either
                 argv, variables, folder = plan.argv, {**plan.env, **variables}, plan.cwd
             else:
@@ -238,11 +223,11 @@ class Starter:
                 if plan.level == "kernel":
                     variables = {}  # a sweep for the mark must not end the supervisor first
                 argv = confinement.command(keep(plan.packed()), keep(confinement.child_code()))
-            source = slave if slave >= 0 else _source(request.stdin, keep)
+            source = slave if slave >= 0 else _source(options.get("stdin"), keep)
             output = slave if slave >= 0 else subprocess.PIPE
-            errors = subprocess.STDOUT if request.merge and slave < 0 else output
+            errors = subprocess.STDOUT if options.get("merge") and slave < 0 else output
             # Before the program runs: what it takes while the event loop is busy counts too.
-            prepared.gauge = _gauge(request, plan.level)
+            prepared.gauge = _gauge(prepared.request, plan.level)
             try:
                 popen = subprocess.Popen(  # noqa: S603 - what to run is decided before
                     argv,
@@ -289,5 +274,5 @@ def _gauge(request: RunRequest, level: Level) -> ResourceGauge:
         for root, view in request.views.items()
         if not isinstance(view, ReadOnly)
     ]
-    gauge.folders += map(str, request.writable)
+    gauge.folders += map(str, request.options.get("writable", ()))
     return gauge

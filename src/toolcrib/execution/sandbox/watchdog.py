@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ class WatchedRun:
     confined: Confined = field(compare=False)
     gauge: ResourceGauge = field(compare=False)
     limits: Limits = field(compare=False)
-    on_exceeded: Callable[[Stopped], None] = field(compare=False)
+    loop: asyncio.AbstractEventLoop = field(compare=False)
 
 
 class Watchdog:
@@ -54,21 +54,15 @@ class Watchdog:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
-    def watch(
-        self,
-        confined: Confined,
-        gauge: ResourceGauge,
-        limits: Limits,
-        on_exceeded: Callable[[Stopped], None],
-    ) -> None:
-        """Begin to watch a run.
+    def watch(self, confined: Confined, gauge: ResourceGauge, limits: Limits) -> None:
+        """Begin to watch a run of the present event loop, which learns of its end.
 
         Args:
             confined: it.
             gauge: measures it.
             limits: what it may use.
-            on_exceeded: called in the thread with what it used too much of, after it was killed.
         """
+        loop = asyncio.get_running_loop()
         with self._changed:
             when = time.monotonic() + pause_seconds(Usage(), limits)
             if self._thread is None:
@@ -82,7 +76,7 @@ class Watchdog:
                         hint="Stop other programs of this user, then try again.",
                     ) from None
                 self._thread = thread
-            heapq.heappush(self._runs, WatchedRun(when, confined, gauge, limits, on_exceeded))
+            heapq.heappush(self._runs, WatchedRun(when, confined, gauge, limits, loop))
             self._changed.notify()
 
     def _run(self) -> None:
@@ -150,4 +144,4 @@ def _end(run: WatchedRun, reason: Stopped) -> None:
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     with suppress(RuntimeError):  # the event loop may be closed
-        run.on_exceeded(reason)
+        run.loop.call_soon_threadsafe(run.confined.stop, reason)

@@ -1,0 +1,41 @@
+"""What all runs of one toolbox have in common."""
+
+from __future__ import annotations
+
+from toolcrib.core.context import Services
+from toolcrib.execution.runs.folders import SCHEMA, Folders
+from toolcrib.execution.runs.snapshots import MaskPoints, SnapshotCache
+from toolcrib.execution.runs.triggers import Triggers
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.handles import Root
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.state.store import Store
+
+
+class RunContext:
+    """Services and state that runs work with.
+
+    Attributes:
+        folders: where the upper directories are.
+        rows: those of pending runs.
+        triggers: finds what the user has to be asked about.
+        mask_points: those of runs in the background.
+        caches: what is known of the contents beneath each root, by its real path.
+    """
+
+    def __init__(self, services: Services) -> None:
+        store = services.use(Store)
+        self.workspace = services.use(Workspace)
+        self.changes = services.use(Changes)
+        self.config = services.config
+        self.rows = store.area(SCHEMA)
+        self.folders = Folders(store.path)
+        self.triggers = Triggers(self.workspace)
+        self.mask_points = MaskPoints()
+        self.caches = {
+            root.real: SnapshotCache(self.folders.base, root.real) for root in self.workspace.roots
+        }
+
+    def top(self, root: Root) -> SafePath:
+        """A root as a path."""
+        return SafePath(root, (), self.workspace.gate, 0)

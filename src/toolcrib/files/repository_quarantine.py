@@ -1,0 +1,196 @@
+"""Repositories that a program made or changed on disk: what git would obey of it is put aside.
+
+Judged is what lies there now, against what was there before: see `files.repositories` for the
+settings, and for changes that are judged before they are made.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories import LINK, lies_in_repository, trouble
+from toolcrib.files.trees import parent_of
+from toolcrib.files.writer import drop_name, rename, status_of
+from toolcrib.text.display import printable, some_of
+
+GIT_NAMES = frozenset(
+    {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
+    | {"index"}
+)
+MAX_SETTINGS_BYTES = 65_536
+LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
+OWN_PLACES = frozenset({"worktrees", "modules"})
+"""Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
+WORKTREE_SETTINGS = "config.worktree"
+"""Of one working tree, where `extensions.worktreeConfig` is on."""
+OBEYED = ("commondir", WORKTREE_SETTINGS, "config")
+"""What git obeys in a repository, and a run may have added to one that was there."""
+
+KindBefore = Callable[[SafePath], str]
+"""The kind of what was there before the run; "" for nothing."""
+SUFFIX = ".refused"
+MAX_SUFFIX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryQuarantine:
+    """Puts aside what a run made of repositories.
+
+    Args:
+        workspace: where.
+        kind_before: tells what was there before the run.
+    """
+
+    workspace: Workspace
+    kind_before: KindBefore
+
+    def take(self, paths: Iterable[str]) -> dict[str, str]:
+        """Rename what makes git obey what a run has made; what was done, by name. Blocking.
+
+        Links in a repository are removed: git writes the message of a commit through them, and
+        a run may have prepared that message.
+
+        Args:
+            paths: what may have changed, absolute.
+        """
+        places: dict[SafePath, None] = {}
+        refused: dict[str, str] = {}
+        for place in filter(None, map(self.workspace.find, paths)):
+            if self._is_new_link(place) and _unlinked(place):
+                refused[printable(place.display)] = f"removed: {LINK}"
+            for depth, name in enumerate(place.parts):
+                if name in GIT_NAMES:
+                    places[place.ancestor(depth + (name == ".git"))] = None
+        for place in places:
+            with suppress(ToolError, OSError):
+                found = self._misleading(place)
+                if found is not None and _renamed(found[0]):
+                    refused[printable(found[0].display)] = f"was put aside: {found[1]}"
+        return refused
+
+    def _misleading(self, place: SafePath) -> tuple[SafePath, str] | None:
+        """The name by which git would obey something, and why; None where nothing is wrong."""
+        kind = _kind(place)
+        if kind == "file":
+            return None if self.kind_before(place) else self._misleading_file(place)
+        names = {entry.name for entry in place.list()} if kind == "folder" else set()
+        if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
+            return None
+        for name in sorted(filter(INDEX.match, names)):
+            if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES)):
+                return place.child(name), f"{why}, which git would write to"
+        own = self._is_in_repository(place)
+        if self.kind_before(place.child("HEAD")):
+            added = (n for n in OBEYED if n in names and not self.kind_before(place.child(n)))
+            new = next(added, "")
+            if own and new == WORKTREE_SETTINGS:
+                new = new if self._trouble(place, (new,)) else ""
+            elif own:
+                new = ""
+            return (place.child(new), "it makes git use other settings") if new else None
+        if "commondir" in names and not own:
+            return place.child("HEAD"), "git would use settings of another folder"
+        why = self._trouble(place)
+        return (place.child("HEAD"), f"{why}, and it is new") if why else None
+
+    def _trouble(
+        self, place: SafePath, names: Iterable[str] = ("config", WORKTREE_SETTINGS)
+    ) -> str:
+        """What git would run of a new repository, by settings of these names; "" for nothing."""
+        try:
+            settings = [_read(place.child(name)) for name in names]
+            hooks = _names(place.child("hooks"))
+        except (ToolError, OSError):
+            return "its settings cannot be read"
+        if any(len(each) > MAX_SETTINGS_BYTES for each in settings):
+            return "its settings are too long"
+        if any(not name.endswith(".sample") for name in hooks):
+            return "it has hooks"
+        found = (trouble(each, self.workspace.holds) for each in settings)
+        return next(filter(None, found), "")
+
+    def _misleading_file(self, place: SafePath) -> tuple[SafePath, str] | None:
+        found = LEADS.match(_read(place))
+        if found is None or place.parts[-1] != ".git":
+            return None
+        target = os.path.normpath(Path(place.parent.absolute, os.fsdecode(found[1])))
+        inner = self.workspace.find(os.path.realpath(target))
+        if inner is None or self._is_in_repository(inner):
+            return None
+        return place, "it leads git to a folder that runs can write"
+
+    def _is_in_repository(self, place: SafePath) -> bool:
+        """Whether git keeps it for a working tree or module of a repository that was there."""
+        depth = place.parts.index(".git") + 1 if ".git" in place.parts[:-1] else 0
+        top = place.ancestor(depth)
+        if not depth or place.parts[depth] not in OWN_PLACES:
+            return False
+        if not self.kind_before(top.child("HEAD")):
+            return False
+        led = os.fsdecode(_read(place.child("commondir"))).strip()
+        return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
+
+    def _is_new_link(self, place: SafePath) -> bool:
+        """Whether a run made a link in a repository."""
+        is_link = os.path.islink(place.absolute)  # noqa: PTH114
+        return is_link and self.kind_before(place) != "link" and lies_in_repository(place)
+
+
+def notes_on(refused: Mapping[str, str]) -> list[str]:
+    """A line for each kind of what `RepositoryQuarantine.take` found."""
+    names: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        names.setdefault(why, []).append(name)
+    return [f"{some_of(each, 5)} {why}" for why, each in names.items()]
+
+
+def _kind(place: SafePath) -> str:
+    with place.open() as handle:
+        return handle.kind
+
+
+def _read(place: SafePath, max_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
+    """A file, up to one byte more than it may have; nothing where there is none."""
+    with suppress(NotFound), place.open_read() as handle:
+        return handle.file.read(max_bytes + 1)
+    return b""
+
+
+def _names(place: SafePath) -> list[str]:
+    """What a folder holds; nothing where there is none."""
+    with suppress(NotFound):
+        return [entry.name for entry in place.list()]
+    return []
+
+
+def _unlinked(place: SafePath) -> bool:
+    """Remove a link; whether that worked."""
+    with suppress(ToolError, OSError), place.ancestor(0).open() as top:
+        with parent_of(top.fd, "/".join(place.parts)) as (folder, name):
+            drop_name(folder, name)
+        return True
+    return False
+
+
+def _renamed(place: SafePath) -> bool:
+    """Give a file another name, which no program looks for; whether that worked."""
+    relative = "/".join(place.parts)
+    with (
+        place.ancestor(0).open() as top,
+        suppress(OSError),
+        parent_of(top.fd, relative) as (fd, name),
+    ):
+        for number in range(1, MAX_SUFFIX):
+            other = f"{name}{SUFFIX}{number if number > 1 else ''}"
+            if status_of(fd, other) is None:
+                rename(fd, name, fd, other)
+                return True
+    return False
