@@ -201,12 +201,17 @@ def read_plain(path: str | Path, max_bytes: int, *, follow: bool = True) -> byte
     Args:
         path: whatever stands there, a run may have made it.
         max_bytes: so much is read.
-        follow: whether a link is followed.
+        follow: whether links are followed; else none is, on the way neither where the kernel
+            can say so.
 
     Raises:
         OSError: it is not there, or may not be read.
     """
-    fd = openat.open(str(path), READABLE if follow else READABLE | openat.O_NOFOLLOW)
+    if not follow and has_openat2():
+        how = KernelOpener.RESOLVE_NO_SYMLINKS | KernelOpener.RESOLVE_NO_MAGICLINKS
+        fd = openat2(-100, str(path), READABLE | openat.O_CLOEXEC, how)
+    else:
+        fd = openat.open(str(path), READABLE if follow else READABLE | openat.O_NOFOLLOW)
     with open(fd, "rb") as file:  # noqa: PTH123
         return file.read(max_bytes) if stat.S_ISREG(openat.fstat(fd).st_mode) else b""
 

@@ -18,7 +18,8 @@ from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import LINK, lies_in_repository, trouble
 from toolcrib.files.trees import parent_of
-from toolcrib.files.writer import drop_name, rename, status_of
+from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of
+from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
 GIT_NAMES = frozenset(
@@ -26,7 +27,8 @@ GIT_NAMES = frozenset(
     | {"index"}
 )
 MAX_SETTINGS_BYTES = 65_536
-LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
+LEADS = re.compile(rb"gitdir:\s*([^\0]+?)\s*(?:\Z|\0)")
+"""Git reads up to a NUL."""
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
 WORKTREE_SETTINGS = "config.worktree"
@@ -37,7 +39,6 @@ OBEYED = ("commondir", WORKTREE_SETTINGS, "config")
 KindBefore = Callable[[SafePath], str]
 """The kind of what was there before the run; "" for nothing."""
 SUFFIX = ".refused"
-MAX_SUFFIX = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class RepositoryQuarantine:
         places: dict[SafePath, None] = {}
         refused: dict[str, str] = {}
         for place in filter(None, map(self.workspace.find, paths)):
+            self._open_up(place)
             if self._is_new_link(place) and _unlinked(place):
                 refused[printable(place.display)] = f"removed: {LINK}"
             for depth, name in enumerate(place.parts):
@@ -72,8 +74,9 @@ class RepositoryQuarantine:
         for place in places:
             with suppress(ToolError, OSError):
                 found = self._misleading(place)
-                if found is not None and _renamed(found[0]):
-                    refused[printable(found[0].display)] = f"was put aside: {found[1]}"
+                if found is not None:
+                    done = "was put aside" if _renamed(found[0]) else "could not be put aside"
+                    refused[printable(found[0].display)] = f"{done}: {found[1]}"
         return refused
 
     def _misleading(self, place: SafePath) -> tuple[SafePath, str] | None:
@@ -138,6 +141,16 @@ class RepositoryQuarantine:
         led = os.fsdecode(_read(place.child("commondir"))).strip()
         return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
 
+    def _open_up(self, place: SafePath) -> None:
+        """Give ourselves the rights on a new folder that git, which lists none, can do without."""
+        with suppress(ToolError, OSError):
+            if is_closed(os.lstat(place.absolute)) and not self.kind_before(place):
+                with (
+                    place.ancestor(0).open() as top,
+                    parent_of(top.fd, "/".join(place.parts)) as (folder, name),
+                ):
+                    open_up(folder, name)
+
     def _is_new_link(self, place: SafePath) -> bool:
         """Whether a run made a link in a repository."""
         is_link = os.path.islink(place.absolute)  # noqa: PTH114
@@ -188,9 +201,9 @@ def _renamed(place: SafePath) -> bool:
         suppress(OSError),
         parent_of(top.fd, relative) as (fd, name),
     ):
-        for number in range(1, MAX_SUFFIX):
-            other = f"{name}{SUFFIX}{number if number > 1 else ''}"
-            if status_of(fd, other) is None:
-                rename(fd, name, fd, other)
-                return True
+        other = f"{name}{SUFFIX}"
+        if status_of(fd, other) is not None:
+            other = f"{other}-{random_id(8)}"
+        rename(fd, name, fd, other)
+        return True
     return False

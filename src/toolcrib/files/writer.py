@@ -359,6 +359,21 @@ def holds_only(folder: int, name: str, prefix: str) -> bool:
         openat.close(fd)
 
 
+def is_closed(status: os.stat_result) -> bool:
+    """Whether it is a folder that its owner may not list or enter."""
+    return stat.S_ISDIR(status.st_mode) and status.st_mode & 0o500 != 0o500
+
+
+def open_up(folder: int, name: str) -> None:
+    """Give ourselves, the owner, all rights on a folder.
+
+    Raises:
+        OSError: it is not ours.
+    """
+    status = openat.stat(name, dir_fd=folder, follow_symlinks=False)
+    set_mode(folder, name, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
+
+
 def status_of(folder: int, name: str) -> os.stat_result | None:
     """What stands there, links not followed; None for nothing."""
     try:

@@ -15,11 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-import anyio
-
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.git_settings import masks_of_settings
-from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT, Mask
+from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT, Mask, folders_above
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
@@ -30,11 +28,12 @@ from toolcrib.files.repository_quarantine import (
     RepositoryQuarantine,
     notes_on,
 )
+from toolcrib.files.tree_events import TreeEvents
 from toolcrib.files.trees import names_beneath
 from toolcrib.system.processes import Processes
 from toolcrib.text.display import printable, some_of
 
-DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
+DEBOUNCE_SECONDS, CHECK_SECONDS = 0.02, 0.3
 MAX_LAST_LOOK_SECONDS = 10.0
 MAX_REFUSALS = 5
 """How often a program may make the same that git would obey, until it is ended."""
@@ -76,8 +75,10 @@ class BackgroundGuard:
         self._kind_before = kind_before
         self._quarantine = RepositoryQuarantine(workspace, kind_before)
         self._covered: dict[str, tuple[int, int]] = {}
+        self._pinned: dict[str, tuple[int, int]] = {}
         self._refusals: Counter[str] = Counter()
-        self._stop = anyio.Event()
+        self._stop = asyncio.Event()
+        self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def remember(self, paths: Iterable[str]) -> None:
@@ -101,6 +102,7 @@ class BackgroundGuard:
     async def stop(self) -> None:
         """End it, after a look that has begun: what that puts aside is to be told."""
         self._stop.set()
+        self._wake.set()
         if self._task is not None:
             try:
                 await asyncio.wait({self._task}, timeout=MAX_LAST_LOOK_SECONDS)
@@ -123,30 +125,39 @@ class BackgroundGuard:
                     why = " ".join(str(error).split())[:200]
                     self.notes.append(f"{ONLY_LOOKED_AT}: {why}")
                 await self._look_at_all()
-                with anyio.move_on_after(CHECK_MILLISECONDS / 1000):
-                    await self._stop.wait()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(CHECK_SECONDS):
+                        await self._stop.wait()
 
     async def _follow(self) -> None:
-        from watchfiles import Change, awatch
+        tops = [root.real for root in self._workspace.roots]
+        events = await asyncio.to_thread(TreeEvents, tops, MAX_PATH_NAMES)
+        try:
+            await self._look_at_all()  # what came before the watch stood
+            while not self._stop.is_set():
+                await self._until_readable(events.fd)
+                changed = await asyncio.to_thread(events.read)
+                await self._look_at(await asyncio.to_thread(self._looked_at, changed))
+        finally:
+            events.close()
 
-        began = False
-        async for batch in awatch(
-            *(root.real for root in self._workspace.roots),
-            watch_filter=lambda change, path: (
-                path.count("/") <= MAX_PATH_NAMES
-                and (self._concerns(path) or (change == Change.added and os.path.isdir(path)))  # noqa: PTH112
-            ),
-            debounce=DEBOUNCE_MILLISECONDS,
-            step=STEP_MILLISECONDS,
-            stop_event=self._stop,
-            ignore_permission_denied=True,
-            rust_timeout=CHECK_MILLISECONDS,
-            yield_on_timeout=True,
-        ):
-            if not began:  # what came before the watch stood
-                began = True
-                await self._look_at_all()
-            await self._look_at({path for _, path in batch})
+    async def _until_readable(self, fd: int) -> None:
+        """Wait for events, and a moment more for what comes with them; not for long."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(fd, self._wake.set)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._wake.wait()
+                await asyncio.sleep(DEBOUNCE_SECONDS)
+        finally:
+            loop.remove_reader(fd)  # it would be called again and again meanwhile
+        self._wake.clear()
+
+    def _looked_at(self, changed: Iterable[str]) -> list[str]:
+        """What has to be looked at of what changed: by its name, or as a folder."""
+        near = (path for path in changed if path.count("/") <= MAX_PATH_NAMES)
+        return [path for path in near if self._concerns(path) or os.path.isdir(path)]  # noqa: PTH112
 
     async def _look_at_all(self) -> None:
         """Look into all folders, as far as there are not many, and at what was covered."""
@@ -231,7 +242,17 @@ class BackgroundGuard:
                 continue
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
+                yield from self._above(path)
                 yield Mask(path, "hidden file" if place.gate.pattern(place, "read") else "fixed")
+
+    def _above(self, path: str) -> Iterator[Mask]:
+        """The folders above a place that can still be moved away with it."""
+        for folder in reversed(folders_above(path, [r.real for r in self._workspace.roots])):
+            with suppress(OSError):
+                status = os.lstat(folder)
+                if self._pinned.get(folder) != (status.st_dev, status.st_ino):
+                    self._pinned[folder] = (status.st_dev, status.st_ino)
+                    yield Mask(folder, "pinned")
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""

@@ -107,10 +107,10 @@ class Comparison:
         """
         comparison = _RootComparison(top, start, before, blobs)
         with top.open() as handle:
-            after = take_snapshot(handle.fd, skip, Checkpoint())
+            after = take_snapshot(handle.fd, skip, Checkpoint(), before)
             judge = self._judge(comparison.deltas(handle, after))
             if self._restore(handle, comparison, judge) and self.restores:
-                after = take_snapshot(handle.fd, skip, Checkpoint())
+                after = take_snapshot(handle.fd, skip, Checkpoint(), before)
                 judge = self._judge(comparison.deltas(handle, after))
         self.notes += [*judge.repositories.notes, *comparison.unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]

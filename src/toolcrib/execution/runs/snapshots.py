@@ -29,6 +29,8 @@ from toolcrib.files.writer import (
     PREFIX,
     ContentSource,
     build_tree,
+    is_closed,
+    open_up,
     remove_tree,
     rename,
     set_mode,
@@ -182,7 +184,10 @@ class Snapshot:
 
 
 def take_snapshot(
-    top: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]
+    top: int,
+    skip: frozenset[tuple[int, int]],
+    check: Callable[[], None],
+    before: Snapshot | None = None,
 ) -> Snapshot:
     """The snapshot of a tree, without its contents; links are not followed, mounts not entered.
 
@@ -190,9 +195,11 @@ def take_snapshot(
         top: a descriptor of its top.
         skip: device and inode of folders that are left out.
         check: called between two steps.
+        before: an earlier one. Folders that were closed to us since then are opened: programs
+            find what lies in them without a list.
     """
     index = Snapshot()
-    walk = _Walk(os.fstat(top).st_dev, skip, check, index.unread)
+    walk = _Walk(os.fstat(top).st_dev, skip, check, index.unread, before)
     for relative, status, target in walk.entries(top, ""):
         if len(index.entries) >= MAX_ENTRIES:
             index.cut = True
@@ -211,6 +218,7 @@ class _Walk:
     skip: frozenset[tuple[int, int]]
     check: Callable[[], None]
     unread: list[str]
+    before: Snapshot | None
 
     def entries(
         self, folder: int, prefix: str, depth: int = 1
@@ -247,11 +255,22 @@ class _Walk:
             with os.scandir(folder) as scan:
                 for entry in scan:
                     with suppress(FileNotFoundError):
-                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+                        status = entry.stat(follow_symlinks=False)
+                        if self.before is not None and is_closed(status):
+                            self._open_up(folder, prefix, entry.name)
+                            status = os.stat(entry.name, dir_fd=folder, follow_symlinks=False)
+                        found.append((entry.name, status))
         except OSError:
             self.unread.append(prefix.rstrip("/"))
             return []
         return sorted(found, key=lambda item: item[0])
+
+    def _open_up(self, folder: int, prefix: str, name: str) -> None:
+        assert self.before is not None
+        if f"{prefix}{name}" in self.before.unread:
+            return  # the user's own
+        with suppress(OSError):
+            open_up(folder, name)
 
 
 class SnapshotCache:

@@ -23,7 +23,7 @@ IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attrib
 SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
 WORKTREES = ("*/config.worktree",)
 MAX_INCLUDED = 50
-_LEADS = re.compile(rb"(?:gitdir:)?\s*(.+?)\s*\Z")
+_LEADS = re.compile(rb"(?:gitdir:)?\s*([^\0]+?)\s*(?:\Z|\0)")
 
 
 def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:

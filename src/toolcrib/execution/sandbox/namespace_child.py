@@ -18,6 +18,7 @@ import fcntl
 import os
 import socket
 import stat
+import struct
 import sys
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewher
 GET_USER_NAMESPACE = 0xB701
 """Of a namespace, the user namespace that it belongs to: not the inner one of the program."""
 OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, MOUNT_SETATTR = 428, 429, 430, 431, 432, 442
-CLONE, EMPTY_PATH = 1, 0x1000
+OPENAT2, AT_FDCWD, NO_SYMLINKS = 437, -100, 0x04
+CLONE, EMPTY_PATH, RECURSIVE = 1, 0x1000, 0x8000
 FROM_EMPTY, TO_EMPTY = 4, 0x40
 SET_STRING, CREATE = 1, 6
 READ_ONLY = 1
@@ -66,16 +68,22 @@ def enter(pidfd: int, kind: str) -> None:
 
 
 def cover(kind: str, path: str, content: str) -> None:
-    """Mount over a place: it is empty (`hide`), unchangeable (`fix`), or has a content (`copy`).
+    """Mount over a place, to which no link leads.
 
-    It is not a link that leads on.
+    Args:
+        kind: `hide`: it is empty; `copy`: it has a content; `fixed`: nothing in it can be changed;
+            `pinned`: it cannot be moved away.
+        path: the place.
+        content: of a copy.
     """
-    place = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+    how = struct.pack("3Q", os.O_PATH | os.O_NOFOLLOW, 0, NO_SYMLINKS)
+    place = call(OPENAT2, AT_FDCWD, os.fsencode(path), how, len(how))
     mode = os.fstat(place).st_mode
     if stat.S_ISLNK(mode):
         return
-    if kind == "fix":
-        tree = read_only(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH))
+    if kind in ("fixed", "pinned"):  # with what covers places in it
+        tree = call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE)
+        tree = read_only(tree) if kind == "fixed" else tree
     elif kind == "copy" and not stat.S_ISDIR(mode):
         tree = read_only(call(OPEN_TREE, file_with(os.fsencode(content)), FILE, CLONE))
     elif stat.S_ISDIR(mode):
@@ -89,7 +97,7 @@ def cover(kind: str, path: str, content: str) -> None:
 def read_only(tree: int) -> int:
     """The same mount, so that nothing in it can be changed."""
     attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
-    call(MOUNT_SETATTR, tree, b"", EMPTY_PATH, attributes, len(attributes))
+    call(MOUNT_SETATTR, tree, b"", EMPTY_PATH | RECURSIVE, attributes, len(attributes))
     return tree
 
 
@@ -136,7 +144,7 @@ def main() -> None:
         while request := os.fsdecode(link.recv(MAX_REQUEST_BYTES)):
             kind, _, rest = request.partition(" ")
             try:
-                if kind in ("hide", "fix", "copy"):
+                if kind in ("hide", "copy", "fixed", "pinned"):
                     path, _, content = rest.partition("\0")
                     cover(kind, path, content)
                     link.send(b"+")

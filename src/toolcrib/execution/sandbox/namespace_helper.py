@@ -113,7 +113,7 @@ class NamespaceHelper:
         return await self._socket(f"listen {port}")
 
     async def cover(self, mask: Mask) -> None:
-        """Mount over a place: a hidden file is empty, a fixed one cannot be changed.
+        """Mount over a place, so that a run sees there what its mask says.
 
         Where the system cannot make a copy, as before Linux 6.15, or it is more than
         MAX_COPY_BYTES, the file is hidden: a part of settings would not be what git means.
@@ -122,8 +122,8 @@ class NamespaceHelper:
             OSError: that did not work.
         """
         with suppress(FileNotFoundError):  # gone again
-            if mask.kind == "fixed":
-                await self._answer(f"fix {mask.path}")
+            if mask.kind in ("fixed", "pinned"):
+                await self._answer(f"{mask.kind} {mask.path}")
                 return
             if mask.kind == "copy" and len(mask.data) <= MAX_COPY_BYTES:
                 with suppress(OSError):

@@ -1,0 +1,128 @@
+"""Events of folders and of all beneath them, from Linux (inotify). No link is followed.
+
+A library that follows links looks into a folder as often as links lead there, and a few dozen of
+them, two in each folder, are more ways than can be gone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.files.trees import names_beneath
+
+if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
+    raise ImportError
+
+MODIFY, ATTRIBUTES, MOVED_TO, CREATE = 0x2, 0x4, 0x80, 0x100
+OVERFLOW, IS_FOLDER = 0x4000, 0x40000000
+ONLY_FOLDERS, DO_NOT_FOLLOW, NOT_REMOVED = 0x01000000, 0x02000000, 0x04000000
+WATCHED = MODIFY | ATTRIBUTES | MOVED_TO | CREATE | ONLY_FOLDERS | DO_NOT_FOLLOW | NOT_REMOVED
+EVENT = struct.Struct("iIII")
+"""A watch, what happened, a number that joins two halves of a move, and bytes of the name."""
+PASSED_OVER = frozenset(
+    {errno.ENOTDIR, errno.ENOENT, errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP}
+)
+READ_BYTES = 1 << 16
+MAX_FOLDERS = 50_000
+MAX_SECONDS = 20.0
+
+
+class TreeEvents:
+    """What is made, changed or moved to beneath some folders; blocking but for `fd`.
+
+    Args:
+        tops: the folders, absolute and without links.
+        max_depth: names that the path of a folder may have; what is deeper is not watched.
+
+    Raises:
+        OSError: the system has no more watches for this user, or there are too many folders.
+
+    Attributes:
+        fd: can be read from when there is something for `read`.
+    """
+
+    def __init__(self, tops: Iterable[str], max_depth: int) -> None:
+        self._folders: dict[int, str] = {}
+        self._max_depth = max_depth
+        self.fd = _checked(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "")
+        try:
+            self._add(list(tops))
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self) -> set[str]:
+        """The paths that something happened to; new folders are watched from now on.
+
+        Raises:
+            OSError: some events were lost, or new folders cannot be watched.
+        """
+        found: set[str] = set()
+        new: list[str] = []
+        for watch, mask, name in self._events():
+            if mask & OVERFLOW:
+                raise OSError("more changed than could be told")
+            folder = self._folders.get(watch)
+            if folder is None:
+                continue
+            path = f"{folder.rstrip('/')}/{name}" if name else folder
+            found.add(path)
+            if mask & IS_FOLDER and mask & (CREATE | MOVED_TO | ATTRIBUTES):  # it may be open now
+                new.append(path)
+        self._add(new)
+        return found
+
+    def close(self) -> None:
+        """End it."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def _events(self) -> Iterable[tuple[int, int, str]]:
+        while True:
+            try:
+                data = os.read(self.fd, READ_BYTES)
+            except BlockingIOError:
+                return
+            at = 0
+            while at < len(data):
+                watch, mask, _, size = EVENT.unpack_from(data, at)
+                at += EVENT.size + size
+                yield watch, mask, os.fsdecode(data[at - size : at].rstrip(b"\0"))
+
+    def _add(self, tops: list[str]) -> None:
+        for path in tops:
+            self._watch(path)
+        # Each folder is watched before it is looked into, so nothing in it is missed.
+        beneath = names_beneath(
+            tops, max_folders=MAX_FOLDERS, max_seconds=MAX_SECONDS, max_depth=self._max_depth
+        )
+        for path in beneath:
+            if path.count("/") <= self._max_depth:
+                self._watch(path)
+            if len(self._folders) >= MAX_FOLDERS:
+                raise OSError(f"more than {MAX_FOLDERS:,} folders")
+
+    def _watch(self, path: str) -> None:
+        watch = _libc().inotify_add_watch(self.fd, os.fsencode(path), WATCHED)
+        # A file, gone again, closed to us, or too deep to be named.
+        if watch >= 0 or ctypes.get_errno() not in PASSED_OVER:
+            self._folders[_checked(watch, path)] = path
+
+
+@cache
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(code: int, path: str) -> int:
+    if code < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
+    return code
