@@ -21,7 +21,8 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import Mask, SandboxRoot
-from toolcrib.execution.sandbox.preparation import NICE
+from toolcrib.execution.sandbox.mount_check import MountsMoved, check_mounts
+from toolcrib.execution.sandbox.preparation import NICE, empty_file
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly
 
@@ -275,6 +276,50 @@ async def test_protected_names_are_covered(strong: Box) -> None:
     assert (root / ".mcp.json").read_text() == "canary"
     assert (root / ".ssh/id").read_text() == "canary"
     assert (root / ".git/fine").read_text() == "x\n"
+
+
+async def test_mounts_are_as_they_were_meant(strong: Box) -> None:
+    root = strong.root
+    for name in ("a/.env", "b/c/.vscode/x", "b/.env"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    place = strong.workspace.resolve(".")
+    masks = [
+        Mask(f"{root}/a/.env", "hidden file"),
+        Mask(f"{root}/b/c/.vscode", "fixed"),
+        Mask(f"{root}/b/.env", "copy", b"other"),
+    ]
+
+    def layout(masks: list[Mask]) -> SandboxRoot:
+        return SandboxRoot({str(root): Bind()}, {}, [], [], masks, empty_file(), 1)
+
+    wrong = (
+        [*masks, Mask(f"{root}/b/c/more", "fixed")],
+        masks[1:],
+        [*masks[:2], Mask(f"{root}/b/.env", "fixed")],
+        [Mask(f"{root}/a/.env", "copy", b"x"), *masks[1:]],
+    )
+    async with await strong.sandbox.spawn(
+        ["sleep", "60"], cwd=place, views=Bind(), masks=masks
+    ) as confined:
+        facts = Path(f"/proc/self/fdinfo/{confined.namespace}").read_text()
+        pid = int(facts.partition("Pid:")[2].split()[0])
+        check_mounts(pid, layout(masks))
+        for others in wrong:
+            with pytest.raises(MountsMoved):
+                check_mounts(pid, layout(others))
+        (root / "a").rename(root / "old")
+        (root / "a").symlink_to("old")
+        with pytest.raises(MountsMoved):
+            check_mounts(pid, layout(masks))
+
+
+async def test_a_root_in_a_root_is_not_moved(open_box: Open, tmp_path: Path) -> None:
+    (tmp_path / "ws/in/inner").mkdir(parents=True)
+    box = open_box("strong", roots=[tmp_path / "ws", tmp_path / "ws/in/inner"])
+    done = await box.sh("mv in out; mv in/inner in/x; echo x > in/inner/made; ls in")
+    assert done.out.endswith("inner\n")
+    assert (tmp_path / "ws/in/inner/made").exists()
 
 
 async def test_no_stub_is_left_for_an_absent_name(strong: Box) -> None:

@@ -1,0 +1,129 @@
+"""What a program in the background moves, closes or writes so that others are led elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cases import each_case
+from tests.execution.runs.conftest import RunBench
+from toolcrib.files.handles import read_plain
+from toolcrib.files.tree_events import TreeEvents
+
+EVIL = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch owned\n"
+REPOSITORY = f"mkdir -p n/.git/objects n/.git/refs; printf '{EVIL}' > n/.git/config; "
+
+
+async def said(bench: RunBench, script: str, until: str = "ended") -> tuple[str, tuple[str, ...]]:
+    """What a script in the background says, and the notes at its end."""
+    running = await bench.start(f"{script}; echo {until}; sleep 60")
+    text = b""
+    async with asyncio.timeout(30):
+        async for data in running.confined.read("stdout"):
+            text += data
+            if until.encode() in text:
+                break
+    return text.decode(), (await running.finish()).notes
+
+
+async def test_names_in_folders_that_are_only_read_are_hidden(bench: RunBench, root: Path) -> None:
+    for name in (".vscode/.env", ".claude/in/server.pem", ".config/git/credentials"):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text("canary")
+    (root / ".vscode/settings.json").write_text("seen")
+    script = "cat .vscode/* .vscode/.env .claude/in/* .config/git/* 2>/dev/null; true"
+    ran = await bench.sh(script)
+    assert str(ran.stdout) == "seen"
+    text, _ = await said(bench, script)
+    assert "canary" not in text
+
+
+async def test_folders_above_protected_names_stay_where_they_are(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/.env").write_text("canary")
+    subprocess.run(["git", "init", "-q", str(root / "lib/in")], check=True)
+    (root / "free").mkdir()
+    text, _ = await said(
+        bench,
+        "mv a/b a/c; mv a x; mv a .husky; mv lib old; mv free there; echo x > a/b/new; "
+        "mv a/b/new a/b/newer; mkdir -p late/in; echo y > late/in/.env; sleep 2; mv late gone; "
+        "ls; cat late/in/.env x/b/.env .husky/b/.env 2>/dev/null",
+    )
+    assert "canary" not in text
+    assert "y\n" not in text
+    assert sorted(os.listdir(root)) == ["a", "late", "lib", "there"]
+    assert sorted(os.listdir(root / "a/b")) == [".env", "newer"]
+
+
+async def test_what_cannot_take_its_usual_name_is_put_aside_all_the_same(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "n/.git").mkdir(parents=True)
+    for number in range(120):
+        (root / f"n/.git/HEAD.refused{number or ''}").touch()
+    _, notes = await said(bench, f"{REPOSITORY} echo 'ref: refs/heads/x' > n/.git/HEAD; sleep 1")
+    assert any("put aside" in note for note in notes)
+    assert not (root / "n/.git/HEAD").exists()
+
+
+@each_case("data", [b"gitdir: ../evil\n\\0more", b"gitdir: ../ev\\nil", b"gitdir: ../evil\\0\n"])
+async def test_a_file_that_leads_git_away_is_put_aside(
+    bench: RunBench, root: Path, data: bytes
+) -> None:
+    text = data.decode().replace("\n", "\\n").replace("\0", "\\0")
+    _, notes = await said(bench, f"mkdir -p z; printf '{text}' > z/.git; sleep 1")
+    assert any("leads git" in note for note in notes)
+    assert not (root / "z/.git").exists()
+    subprocess.run(["rm", "-rf", str(root / "z")], check=True)
+
+
+async def test_a_closed_folder_is_opened_and_judged(bench: RunBench, root: Path) -> None:
+    _, notes = await said(
+        bench,
+        f"{REPOSITORY} chmod 0311 n/.git; sleep 1; echo 'ref: refs/heads/x' > n/.git/HEAD; sleep 1;"
+        " mkdir shut; chmod 0 shut",
+    )
+    assert any("HEAD was put aside" in note for note in notes)
+    assert (root / "n/.git").stat().st_mode & 0o777 == 0o711
+    assert (root / "shut").stat().st_mode & 0o777 == 0o700
+    await bench.undo()
+    assert os.listdir(root) == []
+
+
+def test_events_follow_no_links(tmp_path: Path) -> None:
+    for number in range(40):
+        folder = tmp_path / f"f{number}"
+        folder.mkdir()
+        for name in "ab":
+            (folder / name).symlink_to(f"../f{number + 1}")
+    events = TreeEvents([str(tmp_path)], max_depth=100)
+    try:
+        assert events.read() == set()
+        (tmp_path / "f3/new/deep").mkdir(parents=True)
+        (tmp_path / "f3/new/deep/x").write_text("x")
+        found = events.read()
+        (tmp_path / "f3/new/deep/y").write_text("y")
+        (tmp_path / "f3/new").rename(tmp_path / "moved")
+        found |= events.read()
+        (tmp_path / "moved/deep/z").write_text("z")
+        found |= events.read()
+    finally:
+        events.close()
+    names = {path.removeprefix(f"{tmp_path}/") for path in found}
+    assert {"f3/new", "moved", "moved/deep/z"} <= names
+    assert {"f3/new/deep/y", "moved/deep/y"} & names
+
+
+def test_what_is_read_without_links_has_none_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/config").write_text("token")
+    (tmp_path / "link").symlink_to("real")
+    assert read_plain(tmp_path / "real/config", 10, follow=False) == b"token"
+    with pytest.raises(OSError, match="symbolic links"):
+        read_plain(tmp_path / "link/config", 10, follow=False)
