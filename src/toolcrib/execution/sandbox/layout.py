@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.sandbox.toolchains import is_among
-from toolcrib.files.path_rules import Protection
+from toolcrib.files.path_rules import GENERATED_FOLDERS, Protection
 from toolcrib.files.trees import names_beneath
 
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
@@ -88,17 +88,22 @@ class Masks:
             self._above = {name for pattern in patterns[1] for name in pattern.names[:-1]}
         above = [part for part in top.split("/") if part]
         found: list[Mask] = []
+        # What lies near the top is looked at first, and last what programs fill.
         waiting: deque[tuple[str, ...]] = deque([()])
+        generated: deque[tuple[str, ...]] = deque()
         visited: dict[str, _Folder] = {}
-        while waiting and len(visited) < max_folders:
-            parts = waiting.popleft()  # what lies near the top is looked at first
+        while (waiting or generated) and len(visited) < max_folders:
+            parts = (waiting or generated).popleft()
             folder = self._folder(top, above, parts)
             visited["/".join((top.rstrip("/"), *parts)) or "/"] = folder
             found += folder.masks
-            waiting += [(*parts, name) for name in folder.folders]
+            is_generated = not GENERATED_FOLDERS.isdisjoint(parts)
+            for name in folder.folders:
+                late = is_generated or (name in GENERATED_FOLDERS and name != ".git")
+                (generated if late else waiting).append((*parts, name))
         if len(self._known) > 4 * MAX_FOLDERS:
             self._known.clear()
-        return [*found, *_second_names(found, visited)], not waiting
+        return [*found, *_second_names(found, visited)], not (waiting or generated)
 
     def _folder(self, top: str, above: list[str], parts: tuple[str, ...]) -> _Folder:
         path = "/".join((top.rstrip("/"), *parts))

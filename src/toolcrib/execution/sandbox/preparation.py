@@ -498,6 +498,6 @@ class RunPreparer:
                 masks.append(Mask(real, "hidden folder" if Path(real).is_dir() else "hidden file"))
         # What runs in the server itself; a folder that lies in it is covered whole.
         for root in roots:
-            code = [os.path.realpath(place) for place in code_within([root])]
+            code = [os.path.realpath(p) for p in code_within([root]) if is_there(p)]
             masks += [Mask(max(place, root, key=len), "fixed") for place in code]
         return masks
