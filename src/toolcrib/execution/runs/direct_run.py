@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Self
 from toolcrib.core.config import data_folder, user_config_file
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
-from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
@@ -68,11 +67,13 @@ NOT_LOOKED_INTO = "not looked into (too deep, or closed): undo leaves what the r
 
 @dataclass(slots=True)
 class Comparison:
-    """Collects what differs between two snapshots, root by root, and mends what must not.
+    """Collects what differs between a root and its snapshot, and mends what must not.
 
     Attributes:
-        roots: of the workspace.
-        settings: the names that the user protects.
+        context: of the runs.
+        top: the root.
+        start: see `OverlayUpper`.
+        before: its snapshot.
         restores: whether what must not be changed is put back; else it is only reported.
         masked: whether the run could not change the protected names that were there.
         deltas: what differs and may.
@@ -80,46 +81,35 @@ class Comparison:
         paths: all that differs, absolute.
     """
 
-    roots: Sequence[Root]
-    settings: WorkspaceConfig
+    context: RunContext
+    top: SafePath
+    start: SafePath
+    before: Snapshot
     restores: bool
     masked: bool
     deltas: list[Delta] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
-    def add(
-        self,
-        top: SafePath,
-        start: SafePath,
-        before: Snapshot,
-        blobs: Blobs,
-        skip: frozenset[tuple[int, int]],
-    ) -> None:
-        """Compare a root with its snapshot.
-
-        Args:
-            top: the root.
-            start: see `OverlayUpper`.
-            before: its snapshot.
-            blobs: what it held.
-            skip: see `take_snapshot`.
-        """
-        comparison = _RootComparison(top, start, before, blobs)
-        with top.open() as handle:
-            after = take_snapshot(handle.fd, skip, Checkpoint(), before)
-            judge = self._judge(comparison.deltas(handle, after))
-            if self._restore(handle, comparison, judge) and self.restores:
-                after = take_snapshot(handle.fd, skip, Checkpoint(), before)
-                judge = self._judge(comparison.deltas(handle, after))
-        self.notes += [*judge.repositories.notes, *comparison.unknown(after)]
+    def compare(self, skip: frozenset[tuple[int, int]]) -> None:
+        """Compare the root with its snapshot; for `skip` see `take_snapshot`."""
+        with self.top.open() as handle:
+            after = take_snapshot(handle.fd, skip, Checkpoint(), self.before)
+            judge = self._judge(handle, after)
+            if self._restore(handle, judge) and self.restores:
+                after = take_snapshot(handle.fd, skip, Checkpoint(), self.before)
+                judge = self._judge(handle, after)
+        self.notes += [*judge.repositories.notes, *self._unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
         self.deltas += [
             found for delta in judge.deltas if (found := self._loggable(delta)) is not None
         ]
 
-    def _judge(self, deltas: Sequence[Delta]) -> ChangeJudge:
-        return ChangeJudge.of(deltas, self.roots, self.settings)
+    def _judge(self, handle: Handle, after: Snapshot) -> ChangeJudge:
+        context = self.context
+        return ChangeJudge.of(
+            self._differing(handle, after), context.workspace.roots, context.config.workspace
+        )
 
     def _loggable(self, delta: Delta) -> Delta | None:
         """A change as the log has it; None for what it cannot speak of, or undo must not touch.
@@ -135,7 +125,7 @@ class Comparison:
             return None
         return replace(delta, path=granted)
 
-    def _restore(self, handle: Handle, comparison: _RootComparison, judge: ChangeJudge) -> bool:
+    def _restore(self, handle: Handle, judge: ChangeJudge) -> bool:
         """Put back what must not have been changed; whether there was something."""
         wrong: dict[str, str] = {}
         for delta in judge.deltas:
@@ -150,37 +140,23 @@ class Comparison:
             fate = LEFT
             if self.restores or why in MISLEADING:
                 fate = (
-                    "put back"
-                    if comparison.restore(handle, relative, why)
-                    else "could not be put back"
+                    "put back" if self._put_back(handle, relative, why) else "could not be put back"
                 )
-            done.setdefault(f"{why}: {fate}", []).append(
-                printable(comparison.path(relative).display)
-            )
+            done.setdefault(f"{why}: {fate}", []).append(printable(self._path(relative).display))
         self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
         if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
         return bool(done)
 
+    @property
+    def _blobs(self) -> Blobs:
+        """What the files of the root held."""
+        return self.context.caches[self.top.root.real].blobs
 
-def _oddity(after: EntryState | None) -> str:
-    """What no run may leave, whatever it is called; "" for nothing of the kind."""
-    if after is not None and after.kind == "file" and after.mode & SET_ID_BITS:
-        return "a setuid or setgid program"
-    return "a named pipe" if after is not None and after.kind == "pipe" else ""
-
-
-@dataclass(slots=True)
-class _RootComparison:
-    top: SafePath
-    start: SafePath
-    before: Snapshot
-    blobs: Blobs
-
-    def path(self, relative: str) -> SafePath:
+    def _path(self, relative: str) -> SafePath:
         return self.top.at(tuple(relative.split("/"))).named_from(self.start)
 
-    def deltas(self, handle: Handle, after: Snapshot) -> list[Delta]:
+    def _differing(self, handle: Handle, after: Snapshot) -> list[Delta]:
         gone, fresh = compare(self.before, after)
         found = [self._removed(relative) for relative in gone]
         for relative in fresh:
@@ -189,10 +165,10 @@ class _RootComparison:
                 found.append(delta)
         return found
 
-    def unknown(self, after: Snapshot) -> list[str]:
+    def _unknown(self, after: Snapshot) -> list[str]:
         """A line on what the run may have left where nobody looked."""
         folders = [each for each in after.unread if each not in self.before.unread]
-        found = [printable(self.path(each).display)[-MAX_DISPLAY_CHARS:] for each in folders]
+        found = [printable(self._path(each).display)[-MAX_DISPLAY_CHARS:] for each in folders]
         if after.cut and not self.before.cut:
             found.append("what is beyond the limit of files")
         return [f"{some_of(found)} {NOT_LOOKED_INTO}"] if found else []
@@ -200,13 +176,13 @@ class _RootComparison:
     def _removed(self, relative: str) -> Delta:
         tree = self.before.tree(relative)
         old = self._stored(tree[0]) if tree[0].kind == "file" else None
-        return Delta(self.path(relative), tree, old=old)
+        return Delta(self._path(relative), tree, old=old)
 
     def _changed(self, handle: Handle, relative: str, after: Snapshot) -> Delta | None:
         now = after.entries[relative].image
         was = self.before.entries.get(relative)
         before = was.image if was is not None and was.image.kind == now.kind else None
-        path, digest = self.path(relative), ""
+        path, digest = self._path(relative), ""
         if now.kind == "file" and now.size <= MAX_HASHED_BYTES:
             digest = digest_now(handle.fd, relative, now)
         image = replace(now, path="", digest=digest)
@@ -222,14 +198,21 @@ class _RootComparison:
         return Delta(path, tree, image, self._stored(before), FileSource(path, now.mark), same)
 
     def _stored(self, image: EntryState) -> StoredSource | None:
-        return StoredSource(self.blobs, image.digest) if image.digest else None
+        return StoredSource(self._blobs, image.digest) if image.digest else None
 
-    def restore(self, handle: Handle, relative: str, why: str) -> bool:
+    def _put_back(self, handle: Handle, relative: str, why: str) -> bool:
         if why.startswith("a setuid") and relative not in self.before.entries:
             return clear_set_id_bits(handle.fd, relative)
         return restore_tree(
-            handle.fd, relative, self.before.tree(relative), self.blobs.read, Checkpoint()
+            handle.fd, relative, self.before.tree(relative), self._blobs.read, Checkpoint()
         )
+
+
+def _oddity(after: EntryState | None) -> str:
+    """What no run may leave, whatever it is called; "" for nothing of the kind."""
+    if after is not None and after.kind == "file" and after.mode & SET_ID_BITS:
+        return "a setuid or setgid program"
+    return "a named pipe" if after is not None and after.kind == "pipe" else ""
 
 
 def changes_of(deltas: Iterable[Delta]) -> list[Change]:
@@ -355,23 +338,25 @@ class DirectRun:
             return RunOutcome("applied", notes=(*self._notes, why))
 
     async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
-        comparison = await asyncio.to_thread(self._compare, ctx)
+        compared = await asyncio.to_thread(self._compare, ctx)
         if self.background:
+            paths = [path for each in compared for path in each.paths]
             quarantine = RepositoryQuarantine(self.context.workspace, self.kind_before)
-            quarantined = await asyncio.to_thread(quarantine.take, comparison.paths)
+            quarantined = await asyncio.to_thread(quarantine.take, paths)
             if quarantined:
                 self._notes += notes_on(quarantined)
-                comparison = await asyncio.to_thread(self._compare, ctx)
+                compared = await asyncio.to_thread(self._compare, ctx)
         others, git_paths = await self._changes_of_others()
         deltas = [
             delta
-            for delta in comparison.deltas
+            for each in compared
+            for delta in each.deltas
             if not _is_by_others(delta, others) and not _is_by_git(delta, git_paths)
         ]
         deltas = await asyncio.to_thread(without_refreshed, deltas)
         check = Checkpoint(None)
         view = await asyncio.to_thread(ChangeView.of, deltas, check)
-        notes = [*self._notes, *comparison.notes]
+        notes = [*self._notes, *(note for each in compared for note in each.notes)]
         if self.level == "kernel":
             notes.append(UNMASKED)
         if not deltas:
@@ -444,23 +429,22 @@ class DirectRun:
         if self._given_up:
             self._remove_masks()
 
-    def _compare(self, ctx: Ctx) -> Comparison:
+    def _compare(self, ctx: Ctx) -> list[Comparison]:
+        """What differs, root by root."""
         start = self.context.workspace.start(ctx.session.directory)
-        found = Comparison(
-            roots=self.context.workspace.roots,
-            settings=self.context.config.workspace,
-            restores=not self.background,
-            masked=self.level == "strong",
-        )
         self._remove_masks()
+        found: list[Comparison] = []
         for root in self.context.workspace.roots:
-            found.add(
-                self.context.top(root),
-                start,
-                self._before[root.real],
-                self.context.caches[root.real].blobs,
-                self._skip(root),
+            comparison = Comparison(
+                context=self.context,
+                top=self.context.top(root),
+                start=start,
+                before=self._before[root.real],
+                restores=not self.background,
+                masked=self.level == "strong",
             )
+            comparison.compare(self._skip(root))
+            found.append(comparison)
         return found
 
     def _remove_masks(self) -> None:
