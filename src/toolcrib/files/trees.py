@@ -501,3 +501,13 @@ def names_beneath(
                     is_near = entry.path.count("/") < max_depth
                     if is_near and entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
+
+
+def child_folders(folder: str) -> list[str]:
+    """The folders in a folder, and links to folders, absolute.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as entries:
+        return [entry.path for entry in entries if entry.is_dir()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
+from toolcrib.files.trees import child_folders
 from toolcrib.files.writer import PREFIX
 from toolcrib.system.threads import plain_id, random_id
 
@@ -27,6 +29,8 @@ CHECK_MILLISECONDS = 250
 """How often it is checked that what is watched is still there."""
 START_SECONDS = 20.0
 END_SECONDS = 2.0
+MAX_WAYS = 50_000
+"""Ways by which the folders beneath a watched one are reached, links followed: each is watched."""
 WatchChange = Literal["added", "changed", "deleted"]
 _CHANGES: dict[int, WatchChange] = {1: "added", 2: "changed", 3: "deleted"}
 
@@ -105,6 +109,8 @@ class PathWatches:
                 return watch
         if len(mine) >= MAX_SESSION_WATCHES or len(self._all) >= MAX_WATCHES:
             raise BadInput(f"{len(mine)} watches run already.", hint="Stop one first.")
+        if recursive and kind != "file":
+            _check_ways(real.absolute, path)
         watch = PathWatch(random_id(), session, path, real, recursive, kind)
         watch.thread = threading.Thread(target=_run_watch, args=(watch,), daemon=True)
         self._all[watch.id] = watch
@@ -166,6 +172,8 @@ async def watch_changes(path: SafePath) -> AsyncIterator[None]:
     with path.open() as handle:
         single, place = handle.kind == "file", handle.absolute
     folder = place.rpartition("/")[0] if single else place
+    if not single:
+        await asyncio.to_thread(_check_ways, folder, path)
     try:
         async for _ in awatch(
             folder,
@@ -180,6 +188,35 @@ async def watch_changes(path: SafePath) -> AsyncIterator[None]:
         raise Unavailable(
             f"{path.display} cannot be watched: {error}.", hint="Watch a smaller folder."
         ) from None
+
+
+def _check_ways(top: str, path: SafePath) -> None:
+    """Refuse what the library, which follows links, would not come to an end with.
+
+    Two links in each of some dozens of folders are more ways than can be gone, and meanwhile
+    nothing else runs.
+
+    Raises:
+        Unavailable: there are too many ways.
+    """
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(top, ())]
+    ways = 0
+    while waiting:
+        folder, above = waiting.pop()
+        with suppress(OSError):
+            status = os.stat(folder)  # noqa: PTH116 - each of very many
+            identity = (status.st_dev, status.st_ino)
+            if identity in above:
+                continue  # a link to a folder above, which the library sees too
+            ways += 1
+            if ways > MAX_WAYS:
+                raise Unavailable(
+                    f"{path.display} cannot be watched: it has more than {MAX_WAYS:,} folders, "
+                    "or links that lead to the same ones again and again.",
+                    hint="Watch a smaller folder.",
+                )
+            inner = child_folders(folder)
+            waiting += [(each, (*above, identity)) for each in inner]
 
 
 def _run_watch(watch: PathWatch) -> None:

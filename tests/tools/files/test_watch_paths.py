@@ -100,6 +100,20 @@ async def test_links_that_lead_out_tell_nothing(ws: Path, box: Toolbox, tmp_path
     assert not any("secret" in path for _, path in found)
 
 
+async def test_links_round_and_round_are_refused(ws: Path, box: Toolbox) -> None:
+    (ws / "up").mkdir()
+    (ws / "up/here").symlink_to("..")  # to a folder above: no way of its own
+    started = await box.call("watch_path", {"path": "."})
+    assert started.error is None
+    for number in range(40):
+        (ws / f"f{number}").mkdir()
+        for name in "ab":
+            (ws / f"f{number}" / name).symlink_to(f"../f{number + 1}")
+    refused = (await box.call("watch_path", {"path": "f0"})).error
+    assert refused is not None
+    assert "more than 50,000 folders" in refused.message
+
+
 async def test_nothing_is_left_and_there_is_a_limit(ws: Path) -> None:
     async with Toolbox(workspace=ws) as box:
         for number in range(10):
