@@ -21,7 +21,7 @@ from toolcrib.core.config import environment
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.git_credentials import ENTRY, entries
+from toolcrib.files.git_credentials import settings_in
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
@@ -212,15 +212,14 @@ def pointed_at(workspace: Workspace) -> frozenset[str]:
 def _named_in(file: Path, top: str) -> Iterable[str]:
     data = b""
     with suppress(OSError):
-        data = read_plain(file, MAX_READ_SETTINGS_BYTES).replace(b"\\\n", b"")
-    for section, _, text in entries(data):
-        entry = ENTRY.match(text)
-        if entry is None or section in (b"remote", b"branch", b"user", b"submodule"):
+        data = read_plain(file, MAX_READ_SETTINGS_BYTES)
+    for section, key, value in settings_in(data):
+        if section in (b"remote", b"branch", b"user", b"submodule"):
             continue
         starts = (str(file.parent), top) if section.startswith(b"include") else (top,)
-        for word in _WORD.findall(os.fsdecode(entry[2])):
+        for word in _WORD.findall(os.fsdecode(value)):
             for start in starts:
                 place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-                if entry[1].lower() == b"hookspath" or os.path.lexists(place):
+                if key == b"hookspath" or os.path.lexists(place):
                     yield place
                     yield os.path.realpath(place)

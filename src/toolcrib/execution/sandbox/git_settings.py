@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from toolcrib.execution.sandbox.layout import Mask
 from toolcrib.files.git_credentials import (
-    ENTRY,
     MAX_SETTINGS_BYTES,
-    entries,
     may_be_settings,
+    settings_in,
     without_credentials,
 )
 from toolcrib.files.handles import read_plain
@@ -76,11 +75,10 @@ def _led_to(file: str, start: str) -> str:
 
 def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:
     """Files that settings include, as far as a run sees them."""
-    for section, _, text in entries(data):
-        entry = ENTRY.match(text)
-        if section in (b"include", b"includeif") and entry and entry[1].lower() == b"path":
-            named = os.fsdecode(entry[2].split(b"#")[0].strip().strip(b'"'))
-            place = os.path.realpath(Path(path).parent / Path(named).expanduser())
+    for section, key, value in settings_in(data):
+        if section in (b"include", b"includeif") and key == b"path" and b"\0" not in value:
+            named = os.path.expanduser(os.fsdecode(value))  # noqa: PTH111 - no user is no error
+            place = os.path.realpath(Path(path).parent / named)
             if _is_seen(place, tops) and os.path.isfile(place):  # noqa: PTH113
                 yield place
 
