@@ -7,8 +7,8 @@ recognised by their form, and what the user's own settings and PATH point at is 
 
 from __future__ import annotations
 
+import asyncio
 import os
-import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
+from toolcrib.execution.runs.git_targets import GitTargets, find_git_targets
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.git_credentials import settings_in
-from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.text.display import printable, some_of
@@ -66,10 +66,15 @@ class Triggers:
         self._workspace = workspace
         self._passed: set[tuple[str, str]] = set()
 
-    def among(self, deltas: Sequence[Delta], session: str) -> list[str]:
-        """What has to be asked about, a line for each kind. Blocking: it reads settings of git."""
+    async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
+        """What has to be asked about, a line for each kind."""
+        made = [delta.path.absolute for delta in deltas if _may_act(delta)]
+        targets = await find_git_targets(ctx, made) if made else GitTargets()
+        return await asyncio.to_thread(self._lines, deltas, ctx.session.id, targets)
+
+    def _lines(self, deltas: Sequence[Delta], session: str, targets: GitTargets) -> list[str]:
         found: dict[str, list[str]] = defaultdict(list)
-        for delta, kind, place in self._all(deltas):
+        for delta, kind, place in self._all(deltas, targets):
             if (session, place) not in self._passed:
                 found[kind].append(printable(place and _display(delta, place)))
         return [
@@ -79,15 +84,16 @@ class Triggers:
 
     def let_pass(self, deltas: Sequence[Delta], session: str) -> None:
         """Ask no more about these dependency folders in this conversation."""
-        for _, kind, place in self._all(deltas):
+        for _, kind, place in self._all(deltas, GitTargets()):
             if kind == DEPENDENCIES:
                 self._passed.add((session, place))
 
-    def _all(self, deltas: Sequence[Delta]) -> Iterable[tuple[Delta, str, str]]:
+    def _all(
+        self, deltas: Sequence[Delta], targets: GitTargets
+    ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
-        made = [d for d in deltas if d.after is not None and not _is_untouched(d)]
+        made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
-        pointed = pointed_at(self._workspace) if made else frozenset()
         path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
         folders = _Folders()
         for delta in made:
@@ -100,15 +106,16 @@ class Triggers:
                 yield delta, DEPENDENCIES, folder
             elif kind := folders.kind(delta.path):
                 yield delta, kind, place
-            elif pointed and is_among(place, pointed):
+            elif targets.has(place):
                 yield delta, GIT_SETTINGS, place
             elif path and folders.real(place.rpartition("/")[0]) in path:
                 yield delta, ON_PATH, place
 
 
-def _is_untouched(delta: Delta) -> bool:
-    after = delta.after
-    return bool(delta.same and after and delta.before and after.mode == delta.before[0].mode)
+def _may_act(delta: Delta) -> bool:
+    """Whether something is there that was not: content, or leave to be run."""
+    after, before = delta.after, delta.before
+    return after is not None and not (delta.same and before and after.mode == before[0].mode)
 
 
 def _display(delta: Delta, place: str) -> str:
@@ -186,40 +193,3 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
 def _search_path() -> list[str]:
     found = environment(["PATH"]).get("PATH", "").split(os.pathsep)
     return [folder for folder in found if folder.startswith("/")]
-
-
-_WORD = re.compile(r"[^\s\"';|&()<>=!]+")
-MAX_READ_SETTINGS_BYTES = 200_000
-
-
-def pointed_at(workspace: Workspace) -> frozenset[str]:
-    """What the settings of the repositories at the roots, and the user's own, name in a root.
-
-    Any word of any value counts that leads into a root and names something there, or a folder
-    for hooks: which settings git obeys changes with its version.
-    """
-    tops = [root.real for root in workspace.roots]
-    found: set[str] = set()
-    own = [Path("~/.gitconfig").expanduser(), Path("~/.config/git/config").expanduser()]
-    for top in tops:
-        for file in (Path(top, ".git/config"), Path(top, ".git/config.worktree"), *own):
-            for place in _named_in(file, top):
-                if any(place.startswith(f"{root.rstrip('/')}/") for root in tops):
-                    found.add(place)
-    return frozenset(found)
-
-
-def _named_in(file: Path, top: str) -> Iterable[str]:
-    data = b""
-    with suppress(OSError):
-        data = read_plain(file, MAX_READ_SETTINGS_BYTES)
-    for section, key, value in settings_in(data):
-        if section in (b"remote", b"branch", b"user", b"submodule"):
-            continue
-        starts = (str(file.parent), top) if section.startswith(b"include") else (top,)
-        for word in _WORD.findall(os.fsdecode(value)):
-            for start in starts:
-                place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-                if key == b"hookspath" or os.path.lexists(place):
-                    yield place
-                    yield os.path.realpath(place)
