@@ -21,7 +21,7 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.git_targets import GitTargets, find_git_targets
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.sandbox.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
@@ -38,9 +38,11 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """By what acts on them, patterns as in `path_rules`."""
 
-DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__"})
-"""What programs of the user import from: one question for all of it in a conversation."""
+DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__", ".tox", ".nox"})
+"""What programs of the user import from: one question for all of it in a conversation. Virtual
+environments of any name are such folders too."""
 SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
+"""What tools put there and run again, where they are: in dependencies that were there before."""
 REPOSITORY_PARTS = frozenset(
     {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
 )
@@ -95,14 +97,14 @@ class Triggers:
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
         path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
-        folders = _Folders()
+        folders = _Folders(frozenset(delta.path.absolute for delta in made if not delta.before))
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
-            elif folder := _dependency_folder(delta.path):
+            elif folder := folders.dependencies(delta.path):
                 yield delta, DEPENDENCIES, folder
             elif kind := folders.kind(delta.path):
                 yield delta, kind, place
@@ -127,7 +129,9 @@ def _display(delta: Delta, place: str) -> str:
 class _Folders:
     """What holds for all that a folder holds, found out once."""
 
-    def __init__(self) -> None:
+    def __init__(self, new: frozenset[str]) -> None:
+        self._new = new
+        self._holders: dict[str, str] = {}
         self._kinds: dict[tuple[str, ...], str] = {(): ""}
         self._real: dict[str, str] = {}
 
@@ -139,6 +143,24 @@ class _Folders:
         if parts not in self._kinds:
             self._kinds[parts] = self._kind(parts[:-1]) or _last_kind(parts)
         return self._kinds[parts]
+
+    def dependencies(self, path: SafePath) -> str:
+        """The dependency folder that a path is or lies in, absolute; "" for none."""
+        holder = self._holder(path.parent)
+        if not holder:
+            return path.absolute if path.name in DEPENDENCY_FOLDERS else ""
+        inner = path.absolute[len(holder) + 1 :].partition("/")[0]
+        return "" if inner in SCRATCH_OF_DEPENDENCIES and holder in self._new else holder
+
+    def _holder(self, folder: SafePath) -> str:
+        place = folder.absolute
+        if not folder.parts:
+            return ""
+        if place not in self._holders:
+            marks = (f"{place}/{mark}" for mark in MARKS_OF_ENVIRONMENT)
+            is_one = folder.name in DEPENDENCY_FOLDERS or any(map(os.path.lexists, marks))
+            self._holders[place] = self._holder(folder.parent) or (place if is_one else "")
+        return self._holders[place]
 
     def real(self, folder: str) -> str:
         """A folder without links."""
@@ -152,19 +174,6 @@ def _last_kind(parts: tuple[str, ...]) -> str:
         return ""
     found = _PATTERNS.find([fold(name) for name in parts], len(parts))
     return _KIND_OF[found[0].text] if found else ""
-
-
-def _dependency_folder(path: SafePath) -> str:
-    """The dependency folder that holds a path, absolute; "" for none."""
-    if DEPENDENCY_FOLDERS.isdisjoint(path.parts):
-        return ""
-    for depth, name in enumerate(path.parts, 1):
-        if name in DEPENDENCY_FOLDERS:
-            inner = path.parts[depth : depth + 1]
-            return (
-                "" if SCRATCH_OF_DEPENDENCIES.intersection(inner) else path.ancestor(depth).absolute
-            )
-    return ""
 
 
 def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:

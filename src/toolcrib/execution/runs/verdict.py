@@ -10,6 +10,7 @@ from typing import Self
 from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.execution.runs.outcome import APPLY_TOOL
+from toolcrib.execution.runs.triggers import DEPENDENCY_FOLDERS
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
@@ -77,6 +78,7 @@ GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
 LINK = "a link in a repository, through which git would write"
+CODE_CACHE = "__pycache__"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -107,6 +109,8 @@ def verdict_on(
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
     for delta in judge.deltas:
+        if _is_cached_code(delta):
+            continue
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         objection = judge.objection(delta)
@@ -130,6 +134,17 @@ def verdict_on(
     verdict.notes += [NO_GIT] if f"is protected ({GIT})" in left else []
     verdict.notes += judge.repositories.notes
     return verdict
+
+
+def _is_cached_code(delta: Delta) -> bool:
+    """Whether Python would run it without a look at its source, and makes it again without it.
+
+    No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
+    """
+    names = delta.path.parts
+    if delta.after is None or CODE_CACHE not in names:
+        return False
+    return DEPENDENCY_FOLDERS.isdisjoint(names[: names.index(CODE_CACHE)])
 
 
 @dataclass(frozen=True, slots=True)
