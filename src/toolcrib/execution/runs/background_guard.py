@@ -347,11 +347,21 @@ def _misleading(
             new = new if _trouble(workspace, place, (new,)) else ""
         elif own:
             new = ""
+        elif not new and not kind_before(place.child("hooks")) and _has_hooks(place):
+            return place.child("hooks"), "git would run what is in it"
         return (place.child(new), "it makes git use other settings") if new else None
     if "commondir" in names and not own:
         return place.child("HEAD"), "git would use settings of another folder"
     why = _trouble(workspace, place)
     return (place.child("HEAD"), f"{why}, and it is new") if why else None
+
+
+def _has_hooks(place: SafePath) -> bool:
+    """Whether a repository has some that git may run; what cannot be listed can be run."""
+    try:
+        return any(not name.endswith(".sample") for name in _names(place.child("hooks")))
+    except (ToolError, OSError):
+        return True
 
 
 def _trouble(
@@ -360,12 +370,11 @@ def _trouble(
     """What git would run of a new repository, by its settings of these names; "" for nothing."""
     try:
         settings = [_read(place.child(name)) for name in names]
-        hooks = _names(place.child("hooks"))
     except (ToolError, OSError):
         return "its settings cannot be read"
     if any(len(each) > MAX_SETTINGS_BYTES for each in settings):
         return "its settings are too long"
-    if any(not name.endswith(".sample") for name in hooks):
+    if _has_hooks(place):
         return "it has hooks"
     found = (trouble(each, lambda path: _place(workspace, path) is not None) for each in settings)
     return next(filter(None, found), "")
