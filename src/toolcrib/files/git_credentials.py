@@ -19,7 +19,8 @@ MAX_SETTINGS_BYTES = 1_000_000
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
 _ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
 _SECRET_KEY = re.compile(
-    rb"^(?:\s*\[.*\])?\s*[\w.-]*(?:pass|token|secret|extraheader|oauth|api-?key|access-?key)[\w.-]*\s*=",
+    rb"^(?:\s*\[.*\])?\s*[\w.-]{0,99}(?:pass|token|secret|extraheader|oauth|api-?key|access-?key)"
+    rb"[\w.-]{0,99}\s*=",
     re.IGNORECASE | re.MULTILINE,
 )
 _SHORT_KEY = re.compile(rb"(?:[\w.-]*[-._])?(?:pat|pwd?|auth|cookies?|credentials?)", re.IGNORECASE)
@@ -29,27 +30,32 @@ _SECRET_WORD = re.compile(
     rb"pass|token|secret|authorization|bearer|api.?key|cookie|credential", re.IGNORECASE
 )
 _LOGIN_OPTION = re.compile(
-    rb"(?<![\w-])(?:-u|--(?:proxy-)?user(?=[\s=]))[\s=]*[\"']*(?!\d+:\d+\b)[^\s:\"'$/]+:[^\s\"'$/]",
+    rb"(?:\bcurl\b[^|;\n]{0,300}?\s-[a-z]{0,9}u|(?<![\w-])--(?:proxy-)?user(?=[\s=]))"
+    rb"[\s=]{0,9}[\"']{0,3}(?!\d{1,9}:\d{1,9}\b)[^\s:\"'$/]{0,99}:[^\s\"'$/]",
     re.IGNORECASE,
 )
-"""`curl -u me:password`; a user with a group has numbers there."""
-_PROXY_FOR = re.compile(rb"\s+for\s+\S+\s*\Z")
+"""`curl -u me:password`; a user of a container with its group has numbers there."""
+_PROXY_ARGUMENT = re.compile(rb"\S+\s+(?!for\s)\S")
+"""Behind the program of `core.gitProxy`, which may be one for a host alone."""
 _LOGIN = re.compile(rb"(?<=://)[^/]*@")
-_PROXY_LOGIN = re.compile(rb'(proxy\s*=\s*"?)[^\s"/]*@', re.IGNORECASE)
+_PROXY_LOGIN = re.compile(rb'(proxy\s{0,9}=\s{0,9}"?)[^\s"/]{0,999}@', re.IGNORECASE)
 _IN_QUERY = re.compile(
-    rb"([?&;](?:[\w-]*(?:token|key|secret|pass)[\w-]*|pat|pwd?|auth|sig|cookie|credentials?)=)"
+    rb"([?&;](?:[\w-]{0,40}(?:token|key|secret|pass)[\w-]{0,40}|pat|pwd?|auth|sig|cookie|credentials?)=)"
     rb"[^&\s\"]+",
     re.IGNORECASE,
 )
 
 _PASSWORD = re.compile(rb"://[^/\s:@]*:[^/\s@]+@|://(?![^/\s:@]*%40)(?=[^/\s:@]*\d)[^/\s:@]{20,}@")
 """A login with its password, or one that is a token by its length and a digit."""
-_PROXY_PASSWORD = re.compile(rb'proxy\s*=\s*"?[^\s"/:@]*:[^\s"/@]+@', re.IGNORECASE)
+_PROXY_PASSWORD = re.compile(
+    rb'proxy\s{0,9}=\s{0,9}"?[^\s"/:@]{0,99}:[^\s"/@]{1,999}@', re.IGNORECASE
+)
 _CONTINUED = re.compile(rb"\\\r?\n")
 _SECRET_VALUE = re.compile(
-    rb"(?:pass|token|secret|authorization|cookie|api-?key)[\w-]*\s*[=:]\s*"
-    rb"(?:(?:basic|bearer|token)\s+)?(?!(?:yes|no|true|false)\b)[\w-]"
-    rb"|(?<![\w-])(?:sshpass\s+-p\s*|--[\w-]*(?:pass|token|secret)\w*\s+)\w",
+    rb"(?:pass|token|secret|authorization|cookie|api-?key)[\w-]{0,40}\s{0,9}[=:]\s{0,9}"
+    rb"(?:(?:basic|bearer|token)\s{1,9})?(?!(?:yes|no|true|false)\b)[\w-]"
+    rb"|(?<![\w-])(?:sshpass\s{1,9}-p\s{0,9}"
+    rb"|--[\w-]{0,40}(?:pass|token|secret|bearer)\w{0,20}\s{1,9})\w",
     re.IGNORECASE,
 )
 _COMMENT_SIGNS = re.compile(rb"[\s#;]+")
@@ -135,7 +141,7 @@ def _is_secret_by_form(key: bytes, value: bytes) -> bool:
     return (
         bool(_SHORT_KEY.fullmatch(key) and not _SWITCH.fullmatch(value))
         or bool(_LOGIN_OPTION.search(value))
-        or (key == b"gitproxy" and len(_PROXY_FOR.sub(b"", value).split()) > 1)
+        or (key == b"gitproxy" and bool(_PROXY_ARGUMENT.match(value)))
     )
 
 

@@ -95,6 +95,8 @@ async def test_no_tool_shows_it(
         ("[user]\n name = A Token\n email = a@h.org", False),
         ('[alias]\n dep = "!curl -u me:hunter2 https://h.org"', True),
         ("[x]\n clean = curl --user=me:hunter2 https://h.org", True),
+        ('[alias]\n dep = "!curl -sSu :hunter2 https://h.org"', True),
+        ('[alias]\n dep = "!curl --oauth2-bearer hunter2 https://h.org"', True),
         ("[alias]\n dep = \"!curl -H 'Cookie: sid=hunter2' https://h.org\"", True),
         ("[core]\n sshCommand = sshpass -phunter2 ssh", True),
         (f'[remote "o"]\n url = https://h.org/{TOKEN}/x.git', True),
@@ -111,6 +113,7 @@ async def test_no_tool_shows_it(
         ("[core]\n sshCommand = ssh -o PasswordAuthentication=no", False),
         ('[alias]\n up = push -u origin HEAD:main\n in = "!docker run -u 1000:1000 x"', False),
         ("[x]\n auth = true", False),
+        ('[alias]\n copy = "!rsync -avu host:there here"', False),
     ],
 )
 def test_what_is_a_credential(line: str, holds: bool) -> None:
