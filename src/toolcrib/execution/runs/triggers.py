@@ -23,7 +23,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.git_targets import GitTargets, find_git_targets
 from toolcrib.execution.sandbox.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.path_rules import PatternSet, fold
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.text.display import printable, some_of
 
@@ -38,9 +38,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """By what acts on them, patterns as in `path_rules`."""
 
-DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__", ".tox", ".nox"})
-"""What programs of the user import from: one question for all of it in a conversation. Virtual
-environments of any name are such folders too."""
 SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
 """What tools put there and run again, where they are: in dependencies that were there before."""
 REPOSITORY_PARTS = frozenset(

@@ -10,12 +10,11 @@ from typing import Self
 from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.execution.runs.outcome import APPLY_TOOL
-from toolcrib.execution.runs.triggers import DEPENDENCY_FOLDERS
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
-from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories import RunRepositories, lies_in_repository
 from toolcrib.files.trees import EntryState
