@@ -79,7 +79,8 @@ ROOMS_OF = {
         "execution/runs/snapshots.py",
         # What is renamed between folders of our own and the workspace.
         *("files/changes/tree_store.py", "execution/runs/takeover.py"),
-        "execution/runs/triggers.py",  # settings of git, the user's own too
+        # Settings of git, the user's own too.
+        *("execution/runs/triggers.py", "execution/runs/git_targets.py"),
         # The folder that stands in for a repository's, and going back to how one was.
         *("git/exec_path.py", "git/layout.py", "git/program.py"),
         *("git/restoration.py", "git/snapshots.py"),

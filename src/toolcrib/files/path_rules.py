@@ -218,6 +218,9 @@ GENERATED_FOLDERS = frozenset([
     "coverage", "htmlcov",
 ])  # fmt: skip
 """Folders that hold what programs made or fetched. Trees are listed and searched without them."""
+DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__", ".tox", ".nox"})
+"""What programs of the user import from: one question for all of it in a conversation. Virtual
+environments of any name are such folders too."""
 
 
 # Protected names: what no tool reads or writes, whatever folder it is in; one list for all.

@@ -25,7 +25,7 @@ from toolcrib.files.git_index import (
     UNREADABLE,
     index_trouble,
 )
-from toolcrib.files.handles import Root
+from toolcrib.files.handles import Root, read_plain
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.state.blobs import digest_of
@@ -45,6 +45,23 @@ USUAL = (
     "over; the user can make any"
 )
 Key = tuple[str, tuple[str, ...]]
+_LEADS = re.compile(rb"(?:gitdir:)?\s*([^\0]+?)\s*(?:\Z|\0)")
+"""Git reads up to a NUL."""
+
+
+def led_to(file: str, *, follow: bool = False) -> str:
+    """The folder that a `.git` file or a `commondir` names; "" for none.
+
+    Args:
+        file: absolute.
+        follow: whether links on the way are followed, as git does.
+    """
+    with suppress(OSError):
+        led = _LEADS.match(read_plain(file, MAX_CONFIG_BYTES, follow=follow))
+        if led is not None:
+            folder = os.path.dirname(file)  # noqa: PTH120
+            return os.path.realpath(os.path.join(folder, os.fsdecode(led[1])))  # noqa: PTH118
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,8 @@ class RepositoryQuarantine:
                 new = new if self._trouble(place, (new,)) else ""
             elif own:
                 new = ""
+            elif not new and not self.kind_before(place.child("hooks")) and _has_hooks(place):
+                return place.child("hooks"), "git would run what is in it"
             return (place.child(new), "it makes git use other settings") if new else None
         if "commondir" in names and not own:
             return place.child("HEAD"), "git would use settings of another folder"
@@ -110,12 +112,11 @@ class RepositoryQuarantine:
         """What git would run of a new repository, by settings of these names; "" for nothing."""
         try:
             settings = [_read(place.child(name)) for name in names]
-            hooks = _names(place.child("hooks"))
         except (ToolError, OSError):
             return "its settings cannot be read"
         if any(len(each) > MAX_SETTINGS_BYTES for each in settings):
             return "its settings are too long"
-        if any(not name.endswith(".sample") for name in hooks):
+        if _has_hooks(place):
             return "it has hooks"
         found = (trouble(each, self.workspace.holds) for each in settings)
         return next(filter(None, found), "")
@@ -177,11 +178,14 @@ def _read(place: SafePath, max_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
     return b""
 
 
-def _names(place: SafePath) -> list[str]:
-    """What a folder holds; nothing where there is none."""
-    with suppress(NotFound):
-        return [entry.name for entry in place.list()]
-    return []
+def _has_hooks(place: SafePath) -> bool:
+    """Whether a repository has some that git may run; what cannot be listed can be run."""
+    try:
+        return any(not entry.name.endswith(".sample") for entry in place.child("hooks").list())
+    except NotFound:
+        return False
+    except (ToolError, OSError):
+        return True
 
 
 def _unlinked(place: SafePath) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 from base64 import b64encode
 from pathlib import Path
@@ -374,6 +375,27 @@ async def test_a_program_that_makes_the_same_again_and_again_is_ended(
     assert any("again and again" in note for note in notes), notes
     assert not (root / ".git/commondir").exists()
     assert not (root / ".git/MERGE_MSG").is_symlink()
+
+
+@pytest.mark.parametrize("mode", ["755", "311"])
+async def test_new_hooks_of_a_repository_of_any_name_are_put_aside(
+    bench: RunBench, root: Path, mode: str
+) -> None:
+    for name in ("store", "samples"):
+        subprocess.run(["git", "init", "-q", "--bare", str(root / name)], check=True)
+        shutil.rmtree(root / name / "hooks")
+    running = await bench.start(
+        f"mkdir store/hooks samples/hooks; : > samples/hooks/update.sample; "
+        f"echo x > store/hooks/pre-receive; chmod {mode} store/hooks; echo made; sleep 60"
+    )
+    await lines_of(running, "made")
+    async with asyncio.timeout(60):
+        while (root / "store/hooks").exists():
+            await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert any("store/hooks was put aside" in note for note in notes), notes
+    assert not (root / "store/hooks").exists()
+    assert (root / "samples/hooks/update.sample").exists()
 
 
 async def test_a_repository_of_any_name_that_was_there_is_masked(

@@ -23,7 +23,10 @@ ACTED_ON = [
     "bunfig.toml", "eslint.config.js", ".rubocop.yml", "build.rs", ".gitlab-ci.yml", "a.desktop",
     ".replit", ".dir-locals.el", ".venv/lib/python3.11/site-packages/x.py",
     "node_modules/x/index.js", ".jj/repo/config.toml", "AGENTS.override.md", "tools/bazel",
-    ".openhands/setup.sh", ".pi/settings.json",
+    ".openhands/setup.sh", ".pi/settings.json", "flake.nix", "shell.nix", "devenv.nix", "hie.yaml",
+    ".formatter.exs", ".lazy.lua", ".sqlfluff", ".lfsconfig", ".teamcity/settings.kts",
+    ".tekton/a.yaml", "netlify.toml", "cloudbuild.yaml", ".github/hooks/x.json",
+    "AGENT.override.md", ".tox/py/bin/python", ".nox/x",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
@@ -74,6 +77,52 @@ async def test_a_dependency_folder_is_one_question(bench: RunBench, root: Path) 
     other = await bench.changed("mkdir -p .venv/bin; echo 1 > .venv/bin/python")
     assert other.state == "held", "another folder is another question"
     assert (root / "node_modules/b/i.js").exists()
+
+
+async def test_an_environment_of_any_name_is_a_dependency_folder(
+    bench: RunBench, root: Path
+) -> None:
+    for name, mark in (("env", "pyvenv.cfg"), ("tools/conda", "conda-meta")):
+        (root / name / "bin").mkdir(parents=True)
+        (root / name / mark).touch()
+        first = await bench.changed(script([f"{name}/bin/activate"]))
+        assert first.state == "held"
+        assert any(f"{name} (what programs" in note for note in first.notes), first.notes
+        await bench.apply_pending(first.pending_id)
+        assert (await bench.changed(script([f"{name}/lib/x.py"]))).state == "applied"
+    new = await bench.changed("mkdir -p new/bin; echo 1 > new/pyvenv.cfg; echo 1 > new/bin/x")
+    assert new.state == "held"
+
+
+async def test_what_tools_keep_in_dependencies_that_were_there(bench: RunBench, root: Path) -> None:
+    (root / "node_modules/x").mkdir(parents=True)
+    for name in (".cache/jiti/a.cjs", ".vite/deps/react.js"):
+        outcome = await bench.changed(f"chmod 700 node_modules; {script([f'node_modules/{name}'])}")
+        assert outcome.state == "held"
+
+
+async def test_compiled_code_that_python_makes_again_is_left_out(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "mod.py").write_text("VALUE = 1\n")
+    outcome = await bench.changed(
+        "mkdir -p __pycache__ pkg/__pycache__ __pycache__/other; echo x > pkg/__init__.py;"
+        "echo x > __pycache__/mod.cpython-311.pyc; echo x > pkg/__pycache__/a.pyc;"
+        "echo x > __pycache__/other/b.pyc; mkdir elsewhere linked; echo x > elsewhere/c.pyc;"
+        "ln -s ../elsewhere linked/__pycache__"
+    )
+    assert outcome.state == "applied"
+    assert not list(root.rglob("__pycache__"))
+    assert (root / "pkg/__init__.py").exists()
+    assert "elsewhere/c.pyc" in [file.path for file in outcome.files]
+    assert not any("pycache" in note for note in outcome.notes)
+    (root / "__pycache__").mkdir()
+    (root / "__pycache__/mod.cpython-311.pyc").write_text("old")
+    only = await bench.changed("echo new > __pycache__/mod.cpython-311.pyc")
+    assert only.state == "none", only.notes
+    assert (root / "__pycache__/mod.cpython-311.pyc").read_text() == "old"
+    assert (await bench.changed("rm -r __pycache__")).state == "applied"
+    assert not (root / "__pycache__").exists()
 
 
 @pytest.mark.parametrize("made", ["once", "bit by bit"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tests.cases import each_case
 from toolcrib import Toolbox
-from toolcrib.files.git_credentials import holds_credentials
+from toolcrib.files.git_credentials import holds_credentials, settings_in, without_credentials
 
 TOKEN = "ghp_q8Zt5LkV2mXw9RbT4cYn7Hs3Jd6Fg1Pa0Eu"
 REMOTE = f'[remote "origin"]\n\turl = https://me:{TOKEN}@git.example.org/x.git\n'
@@ -92,10 +93,64 @@ async def test_no_tool_shows_it(
         ("[credential]\n helper = store\n username = me", False),
         ("[core]\n askPass = /usr/bin/ksshaskpass", False),
         ("[user]\n name = A Token\n email = a@h.org", False),
+        ('[alias]\n dep = "!curl -u me:hunter2 https://h.org"', True),
+        ("[x]\n clean = curl --user=me:hunter2 https://h.org", True),
+        ('[alias]\n dep = "!curl -sSu :hunter2 https://h.org"', True),
+        ('[alias]\n dep = "!curl --oauth2-bearer hunter2 https://h.org"', True),
+        ("[alias]\n dep = \"!curl -H 'Cookie: sid=hunter2' https://h.org\"", True),
+        ("[core]\n sshCommand = sshpass -phunter2 ssh", True),
+        (f'[remote "o"]\n url = https://h.org/{TOKEN}/x.git', True),
+        (f'[url "https://h.org/{TOKEN}/"]\n insteadOf = h:', True),
+        ('[remote "o"]\n url = https://h.org/x?pat=hunter2', True),
+        ("[azure]\n pat = hunter2", True),
+        ("[gitlab]\n pw = hunter2", True),
+        ("[x]\n credentials = hunter2", True),
+        ("[x]\n auth = hunter2", True),
+        ("[http]\n cookie = sid=hunter2", True),
+        ("[core]\n gitProxy = connect -p hunter2 for h.org", True),
+        ("[a] [x] auth = hunter2", True),
+        ("[core]\n gitProxy = connect for h.org", False),
+        ("[core]\n sshCommand = ssh -o PasswordAuthentication=no", False),
+        ('[alias]\n up = push -u origin HEAD:main\n in = "!docker run -u 1000:1000 x"', False),
+        ("[x]\n auth = true", False),
+        ('[alias]\n copy = "!rsync -avu host:there here"', False),
     ],
 )
 def test_what_is_a_credential(line: str, holds: bool) -> None:
     assert holds_credentials(line.encode()) is holds
+    clean = without_credentials(line.encode())
+    assert b"hunter2" not in clean
+    assert TOKEN.encode() not in clean
+    assert not holds_credentials(clean)
+
+
+def test_what_git_only_continues_or_comments_stays_as_it_is() -> None:
+    plain = b'[core]\n\tx = a\\\n b ; "c \\\n[user]\n\tname = "d;#e" # f\r\n'
+    assert without_credentials(plain) == plain
+    commented = (
+        b"[http]\n# extraHeader = Authorization: hunter2\n\tx = y ; z \\\n\tauth = hunter2\n"
+    )
+    assert b"hunter2" not in without_credentials(commented)
+
+
+@each_case(
+    "text",
+    [
+        "a", "a b  ", '"a  "', '"a" b', 'a" b "c', "a ; b", "a # b", '"a;#b" # c', '"a\\"b"',
+        "a\\\\b", "a\\tb\\nc", "a\\\n b", '"a\\\n b"', "a ; b\\\n\tz = c", "a\\\r\nb\r",
+        '"" a ""', '  "  a"', "~/a=b", "", '"', "a \\\n", 'a\\\n"b;"', "é;b",
+    ],
+)  # fmt: skip
+def test_values_are_what_git_takes_them_for(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings"
+    file.write_bytes(b"[x]\n\tkey = " + text.encode() + b"\n")
+    command = ["git", "config", "--file", str(file), "-z", "x.key"]
+    read = subprocess.run(command, check=False, capture_output=True)
+    if read.returncode == 0:
+        value = next(v for s, k, v in settings_in(file.read_bytes()) if (s, k) == (b"x", b"key"))
+        assert value + b"\0" == read.stdout
+    else:
+        assert text == '"', read.stderr
 
 
 async def test_why_is_said_and_what_works(box: Toolbox) -> None:

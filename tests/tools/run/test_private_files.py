@@ -171,6 +171,28 @@ async def test_no_form_of_a_credential_is_read_from_settings_of_git(
     assert "username = hg" in found
 
 
+async def test_included_settings_are_found_as_git_finds_them(box: Toolbox) -> None:
+    work = Path(box.config.workspace.roots[0])
+    for number, (value, name) in enumerate(
+        {
+            "../a.inc ; work": "a.inc",
+            '"../b.inc" # "x"': "b.inc",
+            '../"c".inc': "c.inc",
+            '"../d\\\\e.inc"': "d\\e.inc",
+            "../f\\\ng.inc": "fg.inc",
+            '"../h#;i.inc"': "h#;i.inc",
+            '"../j k.inc"': "j k.inc",
+        }.items()
+    ):
+        settings = work / f"r{number}/.git/config"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[include]\n\tPath = {value}\n")
+        (work / f"r{number}" / name).write_text(f"[http] extraHeader = {SECRET}\n[x]\n\ty = z\n")
+    found = await output(box, "find . -name '*.inc' -exec cat {} +")
+    assert SECRET not in found
+    assert found.count("y = z") == 7
+
+
 async def test_a_pipe_in_the_place_of_settings_holds_nothing_up(box: Toolbox) -> None:
     work = Path(box.config.workspace.roots[0])
     for place in (".git/config", ".git/config.worktree", ".venv/pyvenv.cfg", "sub/.git", "inc"):

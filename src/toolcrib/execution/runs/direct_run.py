@@ -361,8 +361,7 @@ class DirectRun:
             notes.append(UNMASKED)
         if not deltas:
             return RunOutcome(notes=tuple(notes))
-        session = ctx.session.id
-        triggers = await asyncio.to_thread(self.context.triggers.among, deltas, session)
+        triggers = await self.context.triggers.among(deltas, ctx)
         notes += triggers
         if triggers and commit == "auto" and not self.background:
             commit = "ask"

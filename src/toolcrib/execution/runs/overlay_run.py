@@ -190,9 +190,7 @@ class OverlayRun:
         size = self._context.config.run.limits.disk_mb * 1_000_000
         if deltas.size > SPARSE_FACTOR * size:
             reasons.append(f"its new files have {size_of(deltas.size)} in all")
-        found = await asyncio.to_thread(
-            self._context.triggers.among, verdict.deltas, ctx.session.id
-        )
+        found = await self._context.triggers.among(verdict.deltas, ctx)
         if commit == "ask" or reasons or found:
             return await self._make_pending(
                 ctx,

@@ -7,8 +7,8 @@ recognised by their form, and what the user's own settings and PATH point at is 
 
 from __future__ import annotations
 
+import asyncio
 import os
-import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.runs.git_targets import GitTargets, find_git_targets
+from toolcrib.execution.sandbox.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.git_credentials import ENTRY, entries
-from toolcrib.files.handles import read_plain
-from toolcrib.files.path_rules import PatternSet, fold
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.text.display import printable, some_of
 
@@ -39,9 +39,8 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """By what acts on them, patterns as in `path_rules`."""
 
-DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__"})
-"""What programs of the user import from: one question for all of it in a conversation."""
 SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
+"""What tools put there and run again, where they are: in dependencies that were there before."""
 REPOSITORY_PARTS = frozenset(
     {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
 )
@@ -67,10 +66,15 @@ class Triggers:
         self._workspace = workspace
         self._passed: set[tuple[str, str]] = set()
 
-    def among(self, deltas: Sequence[Delta], session: str) -> list[str]:
-        """What has to be asked about, a line for each kind. Blocking: it reads settings of git."""
+    async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
+        """What has to be asked about, a line for each kind."""
+        made = [delta.path.absolute for delta in deltas if _may_act(delta)]
+        targets = await find_git_targets(ctx, made) if made else GitTargets()
+        return await asyncio.to_thread(self._lines, deltas, ctx.session.id, targets)
+
+    def _lines(self, deltas: Sequence[Delta], session: str, targets: GitTargets) -> list[str]:
         found: dict[str, list[str]] = defaultdict(list)
-        for delta, kind, place in self._all(deltas):
+        for delta, kind, place in self._all(deltas, targets):
             if (session, place) not in self._passed:
                 found[kind].append(printable(place and _display(delta, place)))
         return [
@@ -80,36 +84,40 @@ class Triggers:
 
     def let_pass(self, deltas: Sequence[Delta], session: str) -> None:
         """Ask no more about these dependency folders in this conversation."""
-        for _, kind, place in self._all(deltas):
+        for _, kind, place in self._all(deltas, GitTargets()):
             if kind == DEPENDENCIES:
                 self._passed.add((session, place))
 
-    def _all(self, deltas: Sequence[Delta]) -> Iterable[tuple[Delta, str, str]]:
+    def _all(
+        self, deltas: Sequence[Delta], targets: GitTargets
+    ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
-        made = [d for d in deltas if d.after is not None and not _is_untouched(d)]
+        made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
-        pointed = pointed_at(self._workspace) if made else frozenset()
         path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
         real = cache(os.path.realpath)
+        new = frozenset(delta.path.absolute for delta in made if not delta.before)
+        dependencies = _DependencyFolders(new)
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
-            elif folder := _dependency_folder(delta.path):
+            elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
             elif kind := _kind_of_folder(delta.path.parts[:-1]) or _last_kind(delta.path.parts):
                 yield delta, kind, place
-            elif pointed and is_among(place, pointed):
+            elif targets.has(place):
                 yield delta, GIT_SETTINGS, place
             elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
 
 
-def _is_untouched(delta: Delta) -> bool:
-    after = delta.after
-    return bool(delta.same and after and delta.before and after.mode == delta.before[0].mode)
+def _may_act(delta: Delta) -> bool:
+    """Whether something is there that was not: content, or leave to be run."""
+    after, before = delta.after, delta.before
+    return after is not None and not (delta.same and before and after.mode == before[0].mode)
 
 
 def _display(delta: Delta, place: str) -> str:
@@ -124,20 +132,41 @@ def _kind_of_folder(parts: tuple[str, ...]) -> str:
     return (_kind_of_folder(parts[:-1]) or _last_kind(parts)) if parts else ""
 
 
+class _DependencyFolders:
+    """Finds the dependency folder of a path; what holds for a folder is found out once.
+
+    Args:
+        new: what the run made, absolute.
+    """
+
+    def __init__(self, new: frozenset[str]) -> None:
+        self._new = new
+        self._holders: dict[str, str] = {}
+
+    def of(self, path: SafePath) -> str:
+        """The dependency folder that a path is or lies in, absolute; "" for none."""
+        holder = self._holder(path.parent)
+        if not holder:
+            return path.absolute if path.name in DEPENDENCY_FOLDERS else ""
+        inner = path.absolute[len(holder) + 1 :].partition("/")[0]
+        return "" if inner in SCRATCH_OF_DEPENDENCIES and holder in self._new else holder
+
+    def _holder(self, folder: SafePath) -> str:
+        place = folder.absolute
+        if not folder.parts:
+            return ""
+        if place not in self._holders:
+            marks = (f"{place}/{mark}" for mark in MARKS_OF_ENVIRONMENT)
+            is_one = folder.name in DEPENDENCY_FOLDERS or any(map(os.path.lexists, marks))
+            self._holders[place] = self._holder(folder.parent) or (place if is_one else "")
+        return self._holders[place]
+
+
 def _last_kind(parts: tuple[str, ...]) -> str:
     if not _PATTERNS.may_match(fold(parts[-1])):
         return ""
     found = _PATTERNS.find([fold(name) for name in parts], len(parts))
     return _KIND_OF[found[0].text] if found else ""
-
-
-def _dependency_folder(path: SafePath) -> str:
-    """The dependency folder that holds a path, absolute; "" for none."""
-    if DEPENDENCY_FOLDERS.isdisjoint(path.parts):
-        return ""
-    depth = next(n for n, name in enumerate(path.parts, 1) if name in DEPENDENCY_FOLDERS)
-    is_scratch = SCRATCH_OF_DEPENDENCIES.intersection(path.parts[depth : depth + 1])
-    return "" if is_scratch else path.ancestor(depth).absolute
 
 
 def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
@@ -166,41 +195,3 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
 def _search_path() -> list[str]:
     found = environment(["PATH"]).get("PATH", "").split(os.pathsep)
     return [folder for folder in found if folder.startswith("/")]
-
-
-_WORD = re.compile(r"[^\s\"';|&()<>=!]+")
-MAX_READ_SETTINGS_BYTES = 200_000
-
-
-def pointed_at(workspace: Workspace) -> frozenset[str]:
-    """What the settings of the repositories at the roots, and the user's own, name in a root.
-
-    Any word of any value counts that leads into a root and names something there, or a folder
-    for hooks: which settings git obeys changes with its version.
-    """
-    tops = [root.real for root in workspace.roots]
-    found: set[str] = set()
-    own = [Path("~/.gitconfig").expanduser(), Path("~/.config/git/config").expanduser()]
-    for top in tops:
-        for file in (Path(top, ".git/config"), Path(top, ".git/config.worktree"), *own):
-            for place in _named_in(file, top):
-                if any(place.startswith(f"{root.rstrip('/')}/") for root in tops):
-                    found.add(place)
-    return frozenset(found)
-
-
-def _named_in(file: Path, top: str) -> Iterable[str]:
-    data = b""
-    with suppress(OSError):
-        data = read_plain(file, MAX_READ_SETTINGS_BYTES).replace(b"\\\n", b"")
-    for section, _, text in entries(data):
-        entry = ENTRY.match(text)
-        if entry is None or section in (b"remote", b"branch", b"user", b"submodule"):
-            continue
-        starts = (str(file.parent), top) if section.startswith(b"include") else (top,)
-        for word in _WORD.findall(os.fsdecode(entry[2])):
-            for start in starts:
-                place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-                if entry[1].lower() == b"hookspath" or os.path.lexists(place):
-                    yield place
-                    yield os.path.realpath(place)

@@ -14,7 +14,7 @@ from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
-from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories import LINK, RunRepositories, lies_in_repository
 from toolcrib.files.trees import EntryState
@@ -76,6 +76,7 @@ def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
+CODE_CACHE = "__pycache__"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -106,6 +107,8 @@ def verdict_on(
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
     for delta in judge.deltas:
+        if _is_cached_code(delta):
+            continue
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         objection = judge.objection(delta)
@@ -129,6 +132,17 @@ def verdict_on(
     verdict.notes += [NO_GIT] if f"is protected ({GIT})" in left else []
     verdict.notes += judge.repositories.notes
     return verdict
+
+
+def _is_cached_code(delta: Delta) -> bool:
+    """Whether Python would run it without a look at its source, and makes it again without it.
+
+    No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
+    """
+    names = delta.path.parts
+    if delta.after is None or CODE_CACHE not in names:
+        return False
+    return DEPENDENCY_FOLDERS.isdisjoint(names[: names.index(CODE_CACHE)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -11,19 +10,18 @@ from pathlib import Path, PurePosixPath
 from toolcrib.execution.sandbox.layout import Mask
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.git_credentials import (
-    ENTRY,
     MAX_SETTINGS_BYTES,
-    entries,
     may_be_settings,
+    settings_in,
     without_credentials,
 )
 from toolcrib.files.handles import read_plain
+from toolcrib.files.repositories import led_to
 
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
 SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
 WORKTREES = ("*/config.worktree",)
 MAX_INCLUDED = 50
-_LEADS = re.compile(rb"(?:gitdir:)?\s*([^\0]+?)\s*(?:\Z|\0)")
 
 
 def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:
@@ -59,27 +57,17 @@ def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:
         for level in SUBMODULES if name == "modules" else WORKTREES:
             yield from map(str, Path(mask.path).glob(level))
     elif mask.kind == "fixed" and name == ".git":
-        folder = _led_to(mask.path, str(PurePosixPath(mask.path).parent))
-        for place in (folder, _led_to(f"{folder}/commondir", folder) if folder else ""):
+        folder = led_to(mask.path)
+        for place in (folder, led_to(f"{folder}/commondir") if folder else ""):
             if place and is_among(place, tops):
                 yield from filter(os.path.lexists, (f"{place}/{n}" for n in IN_REPOSITORY))
 
 
-def _led_to(file: str, start: str) -> str:
-    """The folder that a `.git` file or a `commondir` names; "" for none."""
-    with suppress(OSError):
-        led = _LEADS.match(read_plain(file, MAX_SETTINGS_BYTES, follow=False))
-        if led is not None:
-            return os.path.realpath(Path(start, os.fsdecode(led[1])))
-    return ""
-
-
 def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:
     """Files that settings include, as far as a run sees them."""
-    for section, _, text in entries(data):
-        entry = ENTRY.match(text)
-        if section in (b"include", b"includeif") and entry and entry[1].lower() == b"path":
-            named = os.fsdecode(entry[2].split(b"#")[0].strip().strip(b'"'))
-            place = os.path.realpath(Path(path).parent / Path(named).expanduser())
+    for section, key, value in settings_in(data):
+        if section in (b"include", b"includeif") and key == b"path" and b"\0" not in value:
+            named = os.path.expanduser(os.fsdecode(value))  # noqa: PTH111 - no user is no error
+            place = os.path.realpath(Path(path).parent / named)
             if is_among(place, tops) and os.path.isfile(place):  # noqa: PTH113
                 yield place

@@ -1,0 +1,330 @@
+"""What settings of git name in the workspace: programs, folders of hooks, included settings.
+
+Git itself is asked for the settings of each repository that holds what a run changed; to list them
+runs nothing. They are read without git too, those of repositories elsewhere in the workspace and
+of includes whose condition does not hold at the moment with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from toolcrib.core.config import environment
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import ToolError
+from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES, settings_in
+from toolcrib.files.handles import read_plain
+from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.paths import Workspace
+from toolcrib.files.repositories import led_to, listed_settings
+from toolcrib.system.processes import PASSED_ON, Processes
+
+MAX_QUERIED = 50
+"""Repositories that git is asked about; what the settings of further ones say is read here."""
+MAX_REPOSITORIES = 200
+MAX_FOLDERS, MAX_DEPTH, MAX_LOOK_SECONDS = 2_000, 6, 0.5
+"""Of the search for repositories of the workspace that hold nothing of what was changed."""
+MAX_INCLUDED = 50
+MAX_SECONDS = 5.0
+MAX_LISTED_BYTES = 4_000_000
+MAX_PLACES = 50_000
+AT_ONCE = 4
+VARIABLES = ("XDG_CONFIG_HOME", "GIT_CONFIG_*")
+"""By which the user's git finds settings of theirs."""
+LIST = ("config", "--list", "--show-origin", "-z", "--includes")
+
+INCLUDES = frozenset({"include", "includeif"})
+FOLDER_KEYS = frozenset({"hookspath", "templatedir"})
+FILE_KEYS = ("file", "path", "template")
+NO_TARGETS = frozenset({"branch", "gui", "maintenance", "safe", "scalar", "url", "user"})
+"""Sections whose values are names, addresses, or repositories with settings of their own."""
+ADDRESSES = frozenset(
+    {f"remote.{key}" for key in ("fetch", "push", "pushurl", "url")}
+    | {f"submodule.{key}" for key in ("branch", "path", "url")}
+    | {"core.worktree", "lfs.url"}
+)
+_BREAKS = re.compile(r"[\s\"';|&()<>=!:,]+")
+_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
+_EXPANSION = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class GitPlace:
+    """A repository that git finds: its own folder, and where relative paths in settings begin."""
+
+    folder: str
+    starts: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class GitTargets:
+    """What settings of git name.
+
+    Attributes:
+        files: each by its path.
+        folders: they count with all that they hold, there or not.
+    """
+
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+
+    def has(self, path: str) -> bool:
+        """Whether git, or what it starts, would act on that file."""
+        if path in self.files:
+            return True
+        while path and self.folders:
+            if path in self.folders:
+                return True
+            path = path.rpartition("/")[0]
+        return False
+
+
+async def find_git_targets(ctx: Ctx, changed: Iterable[str]) -> GitTargets:
+    """What the settings of repositories around changed paths, and the user's own, name.
+
+    Args:
+        ctx: the call.
+        changed: absolute paths in the workspace, without links.
+    """
+    roots = [root.real for root in ctx.use(Workspace).roots]
+    around, others = await asyncio.to_thread(_repositories, roots, list(changed))
+    program = find_program(ctx, "git")
+    listed = await _listed(ctx, program, around) if program else [b""] * len(around)
+    return await asyncio.to_thread(_Collector(roots).collect, around, listed, others)
+
+
+async def _listed(ctx: Ctx, program: str, repositories: Iterable[GitPlace]) -> list[bytes]:
+    """What git says of each; nothing where it fails or takes too long."""
+    gate, end = asyncio.Semaphore(AT_ONCE), time.monotonic() + MAX_SECONDS
+    variables = {
+        "GIT_OPTIONAL_LOCKS": "0",
+        "PATH": os.pathsep.join(ctx.use(Workspace).search_path()),
+    }
+
+    async def ask(repository: GitPlace) -> bytes:
+        place = ("--git-dir", repository.folder) if repository.folder else ()
+        async with gate:
+            if (left := end - time.monotonic()) <= 0:
+                return b""
+            with suppress(ToolError):
+                done = await ctx.use(Processes).run(
+                    [program, "--no-pager", *place, *LIST],
+                    cwd="/",
+                    env=variables,
+                    passed_on=(*PASSED_ON, *VARIABLES),
+                    timeout=left,
+                    max_output=MAX_LISTED_BYTES,
+                )
+                return done.stdout.head if done.stdout.dropped else bytes(done.stdout)
+        return b""
+
+    return await asyncio.gather(*map(ask, repositories))
+
+
+def _repositories(
+    roots: Sequence[str], changed: Iterable[str]
+) -> tuple[list[GitPlace], list[GitPlace]]:
+    """Those that hold something of it, the outermost first, and others in the workspace."""
+    above: set[str] = set()
+    for folder in {*roots, *(path.rpartition("/")[0] for path in changed)}:
+        up = folder
+        while up not in above:
+            above.add(up)
+            up = up.rpartition("/")[0] or "/"
+    around = list(filter(None, map(_repository, sorted(above, key=lambda path: path.count("/")))))
+    beneath = (path for path in _folders_beneath(roots) if path not in above)
+    others = islice(filter(None, map(_repository, beneath)), MAX_REPOSITORIES)
+    first = around[:MAX_QUERIED] or [GitPlace("", tuple(roots))]
+    return first, [*around[MAX_QUERIED:MAX_REPOSITORIES], *others]
+
+
+def _repository(folder: str) -> GitPlace | None:
+    """The one whose working tree, or own folder, that is."""
+    inner = f"{folder.rstrip('/')}/.git"
+    if os.path.lexists(inner):
+        own = inner if os.path.isdir(inner) else led_to(inner, follow=True) or inner  # noqa: PTH112
+        return GitPlace(own, (folder, own))
+    if all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs")):
+        return GitPlace(folder, (folder,))
+    return None
+
+
+def _folders_beneath(roots: Iterable[str]) -> Iterator[str]:
+    """Folders of the workspace that hold a person's own work, level by level."""
+    level, end, count = list(roots), time.monotonic() + MAX_LOOK_SECONDS, 0
+    for _ in range(MAX_DEPTH):
+        deeper: list[str] = []
+        for folder in level:
+            count += 1
+            if count > MAX_FOLDERS or time.monotonic() > end:
+                return
+            with suppress(OSError), os.scandir(folder) as entries:
+                deeper += [
+                    entry.path
+                    for entry in entries
+                    if entry.name not in GENERATED_FOLDERS and entry.is_dir(follow_symlinks=False)
+                ]
+        yield from deeper
+        level = deeper
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Adds up what settings name, as far as it lies in the workspace."""
+
+    roots: Sequence[str]
+    found: GitTargets = field(default_factory=GitTargets)
+    seen: set[tuple[str, bool]] = field(default_factory=set)
+    read: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+
+    def collect(
+        self, around: Sequence[GitPlace], listed: Iterable[bytes], others: Iterable[GitPlace]
+    ) -> GitTargets:
+        """All that is named.
+
+        Args:
+            around: repositories that git was asked about.
+            listed: what it said of each.
+            others: those that only their own settings are read of.
+        """
+        for repository, output in zip(around, listed, strict=True):
+            self._add_listed(repository, output)
+        for repository in (*around, *others):
+            common = led_to(f"{repository.folder}/commondir", follow=True) or repository.folder
+            for file in (*_own_files(), *_files_of(repository.folder), *_files_of(common)):
+                self._read(file, repository.starts)
+            self._add_hooks(f"{common}/hooks")
+        return self.found
+
+    def _add_listed(self, repository: GitPlace, output: bytes) -> None:
+        parts = output.split(b"\0")
+        settings = [
+            (os.fsdecode(origin), setting)
+            for origin, entry in zip(parts[::2], parts[1::2], strict=False)
+            for setting in listed_settings(entry)
+        ]
+        trees = (setting.value for _, setting in settings if setting.name == "core.worktree")
+        starts = (*repository.starts, *(_place(repository.folder, tree) for tree in trees))
+        for origin, setting in settings:
+            file = origin.removeprefix("file:") if origin.startswith("file:/") else ""
+            self._add_real(file)
+            self._add_setting(setting.section, setting.key, setting.value, starts, file)
+
+    def _read(self, first: str, starts: tuple[str, ...]) -> None:
+        """Add what a file of settings names, and those that it includes on any condition."""
+        waiting = [first]
+        for file in islice(waiting, MAX_INCLUDED):
+            self._add_real(file)
+            for section, key, value in self._settings_of(file):
+                self._add_setting(section, key, value, starts, file)
+                if section in INCLUDES and key == "path":
+                    included = _place(os.path.dirname(file), value)  # noqa: PTH120
+                    waiting += [included] if included not in waiting else []
+
+    def _settings_of(self, file: str) -> list[tuple[str, str, str]]:
+        if file not in self.read:
+            data = b""
+            with suppress(OSError, ValueError):
+                data = read_plain(file, MAX_SETTINGS_BYTES)
+            found = [tuple(map(os.fsdecode, each)) for each in settings_in(data)]
+            self.read[file] = [(section, key, value) for section, key, value in found]
+        return self.read[file]
+
+    def _add_setting(
+        self, section: str, key: str, value: str, starts: tuple[str, ...], file: str
+    ) -> None:
+        """Add what one names; `file` is the one that it stands in."""
+        if section in INCLUDES:
+            self._add(_place(os.path.dirname(file), value))  # noqa: PTH120
+        elif key in FOLDER_KEYS:
+            for start in starts:
+                self._add(_place(start, value), is_folder=True)
+        elif section in NO_TARGETS:
+            return
+        elif f"{section}.{key}" not in ADDRESSES or value.startswith("ext::"):
+            for is_first, word in _words(value):
+                for start in starts:
+                    self._add_word(_place(start, word), key, word, is_first=is_first)
+
+    def _add_word(self, place: str, key: str, word: str, *, is_first: bool) -> None:
+        """Add what a word of a value may mean.
+
+        One without a slash is a word of git's own, or a program on PATH, where it stands first.
+        """
+        if not self._is_inside(place):
+            return
+        if "/" in word:
+            self._add(place, is_folder=True)
+        elif not is_first:
+            self._add(place, is_folder=os.path.isdir(place))  # noqa: PTH112
+        elif key.endswith(FILE_KEYS) or os.path.isfile(place):  # noqa: PTH113
+            self._add(place)
+
+    def _add(self, place: str, *, is_folder: bool = False) -> None:
+        """Add a place and where it leads."""
+        if (place, is_folder) in self.seen or len(self.seen) > MAX_PLACES:
+            return
+        self.seen.add((place, is_folder))
+        with suppress(OSError, ValueError):
+            for path in {place, os.path.realpath(place)}:
+                if self._is_inside(path) or (is_folder and path in self.roots):
+                    (self.found.folders if is_folder else self.found.files).add(path)
+
+    def _add_real(self, file: str) -> None:
+        """Add where settings lie, unless that is in a repository, which is protected."""
+        with suppress(OSError, ValueError):
+            real = os.path.realpath(file) if file else ""
+            if self._is_inside(real) and "/.git/" not in real:
+                self.found.files.add(real)
+
+    def _add_hooks(self, folder: str) -> None:
+        """Add where links lead that are hooks, or their folder."""
+        with suppress(OSError, ValueError):
+            real = os.path.realpath(folder)
+            if real != os.path.normpath(folder):
+                self._add(real, is_folder=True)
+            for hook in filter(Path.is_symlink, Path(folder).iterdir()):
+                self._add_real(str(hook))
+
+    def _is_inside(self, place: str) -> bool:
+        return any(place.startswith(f"{root.rstrip('/')}/") for root in self.roots)
+
+
+def _own_files() -> list[str]:
+    """Where the user's own settings and those of the system are, as far as it is known."""
+    found = environment(["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"])
+    xdg = found.pop("XDG_CONFIG_HOME", "")
+    names = ["~/.gitconfig", "~/.config/git/config", "/etc/gitconfig", *found.values()]
+    return [os.path.expanduser(name) for name in names] + [f"{xdg}/git/config"] * bool(xdg)  # noqa: PTH111
+
+
+def _files_of(repository: str) -> list[str]:
+    return [f"{repository}/{name}" for name in ("config", "config.worktree") if repository]
+
+
+def _place(start: str, named: str) -> str:
+    """The absolute path that is meant; links stay."""
+    return os.path.normpath(os.path.join(start, os.path.expanduser(named)))  # noqa: PTH111, PTH118
+
+
+def _words(value: str) -> Iterator[tuple[bool, str]]:
+    """What may be paths in a value, which is one itself or a command; whether it stands first.
+
+    What a shell would put in is taken for the folder where the path begins.
+    """
+    text = _EXPANSION.sub(".", _HOME.sub("~", value.lstrip("! \t")))
+    yield True, text
+    with suppress(ValueError):  # quotes that are not closed
+        yield from ((number == 0, word) for number, word in enumerate(shlex.split(text)))
+    words = filter(None, _BREAKS.split(text))
+    yield from ((number == 0, word) for number, word in enumerate(words))
