@@ -17,11 +17,12 @@ from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.system.collector import Output
-from toolcrib.text.display import counted, printable
+from toolcrib.text.display import counted, printable, visible
 
 MAX_FILES = 500
 MAX_DIFF_LINES = 200
 MAX_FILE_DIFF_LINES = 60
+MAX_PREVIEW_FILES = 40
 MAX_TEXT_BYTES = 200_000
 """Bytes of a side of a file up to which its lines are compared."""
 MAX_READ_BYTES = 8_000_000
@@ -99,6 +100,7 @@ class ChangeView:
             return
         max_lines = min(MAX_FILE_DIFF_LINES, MAX_DIFF_LINES - self._lines)
         text = preview(before.replace("\r\n", "\n"), after.replace("\r\n", "\n"), max_lines)
+        text = visible(text)  # a person decides by it
         if not text:
             text = "[only line ends differ]"
         plain = printable(name)
@@ -225,6 +227,17 @@ class RunOutcome:
         if not self.pending_id or self.overtaken:
             return None
         return Next(APPLY_TOOL, {"id": self.pending_id})
+
+    @property
+    def preview(self) -> str:
+        """What a person sees of it before they allow it: its files, and the diff."""
+        files = [
+            f"{each.kind} {each.path} (+{each.added} -{each.removed})"
+            for each in self.files[:MAX_PREVIEW_FILES]
+        ]
+        more = len(self.files) + self.more - len(files)
+        files += [f"[{counted(more, 'more file')}]"] if more else []
+        return "\n".join((*files, *self.notes, self.diff))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
