@@ -26,6 +26,21 @@ async def done(bench: RunBench, script: str) -> tuple[str, ...]:
     return (await running.finish()).notes
 
 
+async def test_what_undo_leaves_of_new_protected_names_is_told(bench: RunBench, root: Path) -> None:
+    script = (
+        "echo A=1 > .env.local; mkdir .vscode; echo {} > .vscode/tasks.json; mkfifo p; echo > x"
+    )
+    notes = await done(bench, script)
+    await bench.undo()
+    assert sorted(path.name for path in root.iterdir()) == [".env.local", "p"]
+    told = {note.partition(":")[0]: note.rpartition("; ")[2] for note in notes if "left as" in note}
+    assert told == {
+        ".env.local": "undo does not touch it either",
+        ".vscode": "undo takes away what is new",
+        "p": "undo does not touch it either",
+    }
+
+
 def make(root: Path) -> None:
     subprocess.run(["git", "init", "-q", "--template=", str(root)], check=True)
 
