@@ -41,6 +41,16 @@ async def test_what_undo_leaves_of_new_protected_names_is_told(bench: RunBench, 
     }
 
 
+async def test_sockets_that_it_leaves_are_told_by_their_number(bench: RunBench, root: Path) -> None:
+    code = "import socket\nfor n in range(40): socket.socket(socket.AF_UNIX).bind(f's{n:02}')"
+    (root / "a.py").write_text(code)
+    notes = await done(bench, "python3 a.py")
+    assert any(
+        note.startswith("s00, s01, s02 and 37 more: sockets or devices, which undo leaves")
+        for note in notes
+    ), notes
+
+
 def make(root: Path) -> None:
     subprocess.run(["git", "init", "-q", "--template=", str(root)], check=True)
 

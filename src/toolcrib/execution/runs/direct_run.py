@@ -71,6 +71,7 @@ MAX_HASHED_BYTES = 500_000_000
 SET_ID_BITS = stat.S_ISUID | stat.S_ISGID
 MAX_DISPLAY_CHARS = 100
 """Of a path that lies too deep."""
+NO_FILES = "sockets or devices, which undo leaves; each has to be covered in the runs to come"
 NOT_LOOKED_INTO = "not looked into (too deep, or closed): undo leaves what the run made there"
 
 
@@ -122,6 +123,9 @@ class Comparison:
                 judge = self._judge(comparison.deltas(handle, after))
         self.notes += [*judge.repositories.notes, *comparison.unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
+        odd = [delta.path for delta in judge.deltas if delta.after and delta.after.kind == "other"]
+        if odd:
+            self.notes.append(f"{some_of([printable(path.display) for path in odd])}: {NO_FILES}")
         self.deltas += [
             found for delta in judge.deltas if (found := self._loggable(delta)) is not None
         ]
