@@ -33,8 +33,10 @@ async def test_what_undo_leaves_of_new_protected_names_is_told(bench: RunBench, 
     notes = await done(bench, script)
     await bench.undo()
     assert sorted(path.name for path in root.iterdir()) == [".env.local", "p"]
-    told = {note.partition(":")[0]: note.rpartition("; ")[2] for note in notes if "left as" in note}
-    assert told == {
+    fates = {
+        note.partition(":")[0]: note.rpartition("; ")[2] for note in notes if "left as" in note
+    }
+    assert fates == {
         ".env.local": "undo does not touch it either",
         ".vscode": "undo takes away what is new",
         "p": "undo does not touch it either",

@@ -167,10 +167,10 @@ async def test_a_held_run_says_who_can_apply_it(folder: Path, tmp_path: Path) ->
 
 
 async def test_who_allows_held_changes_sees_them(folder: Path, tmp_path: Path) -> None:
-    asked: list[Question] = []
+    questions: list[Question] = []
 
     async def refuse(question: Question) -> bool:
-        asked.append(question)
+        questions.append(question)
         return False
 
     async with Toolbox(config(tmp_path), workspace=folder) as box:
@@ -181,10 +181,10 @@ async def test_who_allows_held_changes_sees_them(folder: Path, tmp_path: Path) -
         done = await box.call("apply_changes", {"id": run}, caller=caller)
         assert done.error is not None
         assert done.error.code == "denied"
-    assert f"id={run}" in asked[0].summary
-    assert "created AGENTS.md (+1 -0)" in asked[0].summary
-    assert "+obey \\x1b[2J" in asked[0].summary.splitlines()
-    assert "hunter22" not in asked[0].summary
+    assert f"id={run}" in questions[0].summary
+    assert "created AGENTS.md (+1 -0)" in questions[0].summary
+    assert "+obey \\x1b[2J" in questions[0].summary.splitlines()
+    assert "hunter22" not in questions[0].summary
 
 
 async def test_a_repository_is_made_and_one_that_runs_programs_is_not(
