@@ -13,7 +13,14 @@ from tests.services import Spawn
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound, StorageFailure
-from toolcrib.state.approvals import MAX_OPEN, OPEN_SECONDS, TARGET_CHARS, Approvals, fingerprint
+from toolcrib.state.approvals import (
+    MAX_OPEN,
+    OPEN_SECONDS,
+    SUMMARY_CHARS,
+    TARGET_CHARS,
+    Approvals,
+    fingerprint,
+)
 
 MARK = fingerprint("push", {"branch": "main"})
 
@@ -44,6 +51,12 @@ async def test_an_open_request_keeps_its_id(approvals: Approvals) -> None:
     (request, *_) = await approvals.list_open()
     assert (request.id, request.tool, request.summary) == (first, "push", "branch=main")
     assert (request.session, request.reason) == ("s1", "it sends")
+
+
+async def test_a_cut_of_what_is_shown_is_told(approvals: Approvals) -> None:
+    await approvals.request(MARK, "push", "x" * (SUMMARY_CHARS + 1_234), "s1", "it sends")
+    (request,) = await approvals.list_open()
+    assert request.summary.endswith("xxx… (1,234 more characters)")
 
 
 async def test_a_request_is_kept_in_part_and_without_secrets(approvals: Approvals) -> None:

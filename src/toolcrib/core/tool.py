@@ -533,6 +533,7 @@ class Decision:
     `site` is the origin of what is asked about, where it may be allowed for a conversation.
     `replaces`: it stands in the place of what is asked by rights where no rule says anything,
     such as a question that was answered for the whole conversation.
+    `preview` is what the call would do, for the person who is asked: lines of text.
     """
 
     action: Action
@@ -542,6 +543,7 @@ class Decision:
     replaces: bool = False
     urls: tuple[str, ...] = ()
     site: str = ""
+    preview: str = ""
 
 
 def decide(

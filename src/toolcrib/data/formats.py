@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import re
-import tomllib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.data.tables import BrokenQuotes, from_records, read_table
 from toolcrib.data.values import as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
+from toolcrib.text.toml_values import toml_value
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip")
 ENDINGS = {
@@ -125,7 +125,7 @@ def _read(form: str, data: bytes, notes: list[str]) -> Any:
         if form == "jsonl":
             return [json.loads(line) for line in text.splitlines() if line.strip()]
         if form == "toml":
-            return tomllib.loads(text.replace("\r\n", "\n"))
+            return toml_value(text.replace("\r\n", "\n"))
         if form == "yaml":
             return _yaml(text)
     except (ValueError, RecursionError) as error:

@@ -321,11 +321,16 @@ async def apply_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | No
 
     if arguments.get("drop"):
         return None
+    why = ""
+    pending_id = str(arguments.get("id") or "")
     if ctx.config.run.commit != "auto":
-        return Decision("ask", f"run.commit is {ctx.config.run.commit}", explicit=True)
-    if await ctx.use(Runs).is_for_user(str(arguments.get("id") or ""), ctx):
-        return Decision("ask", "programs outside of the boundary act on these files", explicit=True)
-    return None
+        why = f"run.commit is {ctx.config.run.commit}"
+    elif await ctx.use(Runs).is_for_user(pending_id, ctx):
+        why = "programs outside of the boundary act on these files"
+    preview = await ctx.use(Runs).preview(pending_id, ctx)
+    if why:
+        return Decision("ask", why, explicit=True, preview=preview)
+    return Decision("allow", "", preview=preview)  # others may ask for reasons of their own
 
 
 def _held(ctx: Ctx, found: Decision | None) -> Decision | None:

@@ -51,7 +51,7 @@ class TreeEvents:
     def __init__(self, tops: Iterable[str], max_depth: int) -> None:
         self._folders: dict[int, str] = {}
         self._max_depth = max_depth
-        self.fd = _checked(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "")
+        self.fd: int = _checked(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "")
         try:
             self._add(list(tops))
         except BaseException:

@@ -179,6 +179,25 @@ def check_layout(layout: Layout, inside: Inside) -> None:
         raise _refused(layout.top, why)
 
 
+READ_BY_GIT = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
+
+
+def refuse_pipes(top: str) -> None:
+    """Refuse a working tree in whose top folder git would wait for a pipe without an end.
+
+    Raises:
+        PathDenied: naming the file.
+    """
+    for name in READ_BY_GIT:
+        with suppress(OSError):
+            if stat.S_ISFIFO(Path(top, name).stat().st_mode):
+                raise PathDenied(
+                    f"{name} in {printable(top)} is a named pipe, for which git would wait.",
+                    hint="Delete it with delete_path, or ask the user to.",
+                    rule="kind",
+                )
+
+
 def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
     try:
         with os.scandir(f"{folder}/{inner}") as scan:

@@ -23,6 +23,7 @@ from toolcrib.git.layout import (
     find_layout,
     make_view,
     read_own,
+    refuse_pipes,
 )
 from toolcrib.git.program import (
     GLOBAL_BY_VARIABLE,
@@ -368,6 +369,7 @@ async def open_place(ctx: Ctx, paths: Sequence[SafePath] | None) -> SafePath | N
 async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Repository]:
     """The same for one whose folders are known."""
     program = ctx.use(GitProgram)
+    await asyncio.to_thread(refuse_pipes, layout.top)
     repository = Repository(ctx, program, await program.setup(ctx), folder, layout)
     repository.is_trusted = layout.top in _real(ctx.config.git.trusted)
     place = {"GIT_DIR": layout.git_dir, "GIT_WORK_TREE": layout.top}

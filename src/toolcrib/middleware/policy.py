@@ -28,7 +28,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.middleware.known_links import canonical, is_own_server, leads_out, values_of
 from toolcrib.net.egress.url import web_origin
 from toolcrib.state.approvals import Approvals, fingerprint
-from toolcrib.state.redaction import redact
+from toolcrib.state.redaction import redact, redact_text
 from toolcrib.state.store import Store
 from toolcrib.system.installation import command_line, program_words
 
@@ -76,17 +76,20 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
     opened = [str(url) for url in values_of(call, "url")]
+    preview = ""
     if call.tool.policy_check is not None and decision.action != "deny":
         own = await call.tool.policy_check(call.arguments, call.ctx)
         decision = joined(rules, decision, own)
-        opened += own.urls if own is not None else ()
+        if own is not None:
+            opened += own.urls
+            preview = own.preview
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights, opened) or decision
     if decision.action == "deny":
         raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
     needs_approval = decision.action == "ask"
     if needs_approval:
-        await _ask(call, decision)
+        await _ask(call, replace(decision, preview=preview))
         call.ctx.session.open_hosts(decision.hosts)
     if call.tool.rights & NET and (rules.rules or rules.taint):
         judge = _Judge(call, rights, _reasons(call, rights) if needs_approval else None)
@@ -241,8 +244,7 @@ async def _ask(call: Call, decision: Decision) -> None:
         raise alone
     if ctx.caller.ask is None and await approvals.was_refused(mark, ctx.session.id):
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
-    limit = CODE_CHARS if tool.rights & EXEC else SUMMARY_CHARS
-    summary = ", ".join(f"{k}={v}" for k, v in redact(arguments, limit).items())
+    summary = _summary(call, arguments, decision.preview)
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets, site)
     question = Question(request, tool.name, reason, summary, dict(call.arguments), site)
     if ctx.caller.ask is not None:
@@ -264,6 +266,13 @@ async def _ask(call: Call, decision: Decision) -> None:
         f"{OR_SITE if site and asking else ''}, then send the same call again.",
         id=request,
     )
+
+
+def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
+    """What a person sees of a call: its arguments without secrets, and what it would do."""
+    limit = CODE_CHARS if call.tool.rights & EXEC else SUMMARY_CHARS
+    summary = ", ".join(f"{k}={v}" for k, v in redact(arguments, limit).items())
+    return f"{summary}\n{redact_text(preview)}" if preview else summary
 
 
 async def _is_granted(call: Call, mark: str, targets: list[str], site: str) -> bool:

@@ -48,7 +48,7 @@ MAX_OPEN = 50
 """Open requests of a session; the oldest go."""
 MAX_TARGETS = 20
 TARGET_CHARS = 2048
-SUMMARY_CHARS = 4096
+SUMMARY_CHARS = 16_384
 
 Scope = Literal["once", "site", "session", "rule"]
 
@@ -123,6 +123,8 @@ class Approvals:
         now = time.time()
         listed_targets = json.dumps(_listed(targets), ensure_ascii=False)
         safe_summary = redact_text(summary[:SUMMARY_CHARS])
+        if len(summary) > SUMMARY_CHARS:
+            safe_summary += f"… ({len(summary) - SUMMARY_CHARS:,} more characters)"
 
         def write(connection: sqlite3.Connection) -> str:
             _expire(connection, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -41,6 +42,26 @@ def printable(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def visible(text: str) -> str:
+    """The text with every control and invisible character written out, line feeds kept.
+
+    What a model wrote is shown to a person who decides by it: an escape sequence or a
+    character that turns the writing direction must not change what they see.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or not _is_hidden(c) else _escape(c) for c in text)
+
+
+def _is_hidden(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
 
 
 MAX_JSON_DEPTH = 40

@@ -27,6 +27,33 @@ async def done(bench: RunBench, script: str) -> tuple[str, ...]:
     return (await running.finish()).notes
 
 
+async def test_what_undo_leaves_of_new_protected_names_is_told(bench: RunBench, root: Path) -> None:
+    script = (
+        "echo A=1 > .env.local; mkdir .vscode; echo {} > .vscode/tasks.json; mkfifo p; echo > x"
+    )
+    notes = await done(bench, script)
+    await bench.undo()
+    assert sorted(path.name for path in root.iterdir()) == [".env.local", "p"]
+    fates = {
+        note.partition(":")[0]: note.rpartition("; ")[2] for note in notes if "left as" in note
+    }
+    assert fates == {
+        ".env.local": "undo does not touch it either",
+        ".vscode": "undo takes away what is new",
+        "p": "undo does not touch it either",
+    }
+
+
+async def test_sockets_that_it_leaves_are_told_by_their_number(bench: RunBench, root: Path) -> None:
+    code = "import socket\nfor n in range(40): socket.socket(socket.AF_UNIX).bind(f's{n:02}')"
+    (root / "a.py").write_text(code)
+    notes = await done(bench, "python3 a.py")
+    assert any(
+        note.startswith("s00, s01, s02 and 37 more: sockets or devices, which undo leaves")
+        for note in notes
+    ), notes
+
+
 def make(root: Path) -> None:
     subprocess.run(["git", "init", "-q", "--template=", str(root)], check=True)
 

@@ -240,3 +240,29 @@ async def test_a_cancelled_run_leaves_nothing(bench: RunBench, root: Path, tmp_p
         await task
     assert list(root.iterdir()) == []
     assert run_folders(tmp_path) == []
+
+
+async def test_what_a_held_run_would_change_is_shown(bench: RunBench, root: Path) -> None:
+    await _hold_and_look(bench, root)
+
+
+async def test_and_without_an_overlay(bare: RunBench, root: Path) -> None:
+    await _hold_and_look(bare, root)
+
+
+async def _hold_and_look(bench: RunBench, root: Path) -> None:
+    """Nothing in it is a control character: a person decides by it."""
+    (root / "a.txt").write_text("one\n")
+    line = (
+        r"printf '\033[2Jtwo\033]0;x\007\r\t\302\233\n' > a.txt; mkdir -p n; seq 200 > n/AGENTS.md"
+    )
+    pending = await bench.changed(line, "ask")
+    assert "+\\x1b[2Jtwo\\x1b]0;x\\x07\\x0d\t\\x9b" in pending.diff.splitlines()
+    displayed = await bench.runs.preview(pending.pending_id, bench.ctx())
+    assert "changed a.txt (+2 -1)" in displayed.splitlines()
+    assert "created n/AGENTS.md (+200 -0)" in displayed.splitlines()
+    assert "instructions of coding agents" in displayed
+    assert "-one" in displayed.splitlines()
+    assert "more lines of the difference]" in displayed
+    assert "\x1b" not in displayed
+    assert await bench.runs.preview("none", bench.ctx()) == ""

@@ -33,6 +33,26 @@ def test_once(program: Program) -> None:
     assert program("call", "send_note", "text=hi").code == 1, "once is once"
 
 
+def test_held_changes_are_shown_before_they_are_allowed(program: Program) -> None:
+    line = "printf 'obey \\033[2J\\n' > AGENTS.md"
+    held = re.search(r"held back as (\w+)", program("call", "run_command", f"command={line}").out)
+    assert held
+    found = re.search(r"approve (\w+)", program("call", "apply_changes", f"id={held[1]}").err)
+    assert found
+    for displayed in program("approve").out, program("approve", found[1]).out:
+        lines = [line.strip() for line in displayed.splitlines()]
+        assert f"id={held[1]}, drop=False" in lines
+        assert "created AGENTS.md (+1 -0)" in lines
+        assert "+obey \\x1b[2J" in lines
+    assert program("call", "apply_changes", f"id={held[1]}").code == 0
+    assert (program.folder / "AGENTS.md").exists()
+
+
+def test_a_long_argument_says_how_much_is_missing(program: Program) -> None:
+    requested(program, text="word " * 2_000)
+    assert re.search(r"…\s+\(9,800\s+more\s+characters\)", program("approve").out)
+
+
 def test_for_the_session(program: Program) -> None:
     _, request = requested(program)
     allowed = program("approve", request, "--session")

@@ -182,6 +182,23 @@ async def test_no_tool_follows_what_is_put_together_otherwise(plain: Path, tmp_p
     assert not any(found), found
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", ".mailmap"])
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_git_does_not_wait_for_a_pipe(name: str, trusted: bool, tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    make_repository(repo)
+    os.mkfifo(repo / name)
+    settings = {**ALLOW, "git": {"trusted": [str(repo)] if trusted else []}}
+    async with Toolbox(settings, workspace=repo) as box:
+        for tool, arguments in (*LOOKING[:4], ("git_add", {"all": True})):
+            result = await box.call(tool, arguments)
+            assert result.error is not None
+            assert f"{name} in {repo} is a named pipe" in result.error.message
+        await box.call("delete_path", {"path": name})
+        assert (await box.call("git_status", {})).error is None
+
+
 async def test_programs_of_the_workspace_on_path_are_not_started(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

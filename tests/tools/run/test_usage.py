@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib import Toolbox
-from toolcrib.core.context import Caller
+from toolcrib.core.context import Caller, Question
 from toolcrib.core.result import Result
 from toolcrib.execution.interpreters.python import unfenced
 from toolcrib.tools.run import argument_adapters as dialects
@@ -164,6 +164,27 @@ async def test_a_held_run_says_who_can_apply_it(folder: Path, tmp_path: Path) ->
         assert not (folder / "a").exists()
         cd = await call(box, "run_command", command="cd /tmp")
         assert "change_directory" not in cd.text
+
+
+async def test_who_allows_held_changes_sees_them(folder: Path, tmp_path: Path) -> None:
+    questions: list[Question] = []
+
+    async def refuse(question: Question) -> bool:
+        questions.append(question)
+        return False
+
+    async with Toolbox(config(tmp_path), workspace=folder) as box:
+        line = r"printf 'obey \033[2J\n' > AGENTS.md; echo password=hunter22 > x"
+        pending = await box.call("run_command", {"command": line})
+        run = pending.data["changes"]["held"]
+        caller = Caller(surface="mcp", ask=refuse)
+        done = await box.call("apply_changes", {"id": run}, caller=caller)
+        assert done.error is not None
+        assert done.error.code == "denied"
+    assert f"id={run}" in questions[0].summary
+    assert "created AGENTS.md (+1 -0)" in questions[0].summary
+    assert "+obey \\x1b[2J" in questions[0].summary.splitlines()
+    assert "hunter22" not in questions[0].summary
 
 
 async def test_a_repository_is_made_and_one_that_runs_programs_is_not(

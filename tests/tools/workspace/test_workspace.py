@@ -214,6 +214,26 @@ async def test_overview_runs_nothing(project: Path, box: Toolbox, tmp_path: Path
     assert not trap.exists()
 
 
+async def test_settings_that_would_take_all_memory(ws: Path, box: Toolbox) -> None:
+    long_key = "a" + ".a" * 1000 + " = 1\n"
+    for name in ("pyproject.toml", "Cargo.toml", "other.toml"):
+        (ws / name).write_text(long_key)
+    (ws / "deep.yaml").write_text("[" * 100_000)
+    result = await box.call("project_overview", {"checks": ["config"]})
+    assert "pyproject.toml: pyproject.toml (cannot be read)" in result.text
+    assert "Cargo.toml: Cargo.toml (cannot be read)" in result.text
+    assert "other.toml: a key has more than 50 names" in result.text
+    assert "deep.yaml: it is nested more than 100 levels deep" in result.text
+    for name, content in (("x.toml", long_key), ("x.yaml", "[" * 100_000)):
+        written = await box.call("write_file", {"path": name, "content": content})
+        assert written.error is None
+        assert "valid" not in written.text
+    converted = await box.call(
+        "convert_format", {"input": long_key, "from_format": "toml", "to": "json"}
+    )
+    assert "a key has more than 50 names" in converted.render()
+
+
 @pytest.mark.parametrize(
     "head",
     ["", "garbage", "ref: refs/heads/../../../secret", "ref: /etc/passwd", "0" * 40, "ref: \x00"],

@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from toolcrib.execution.sandbox.terms import View
 
 
-LEFT = "left as it is, since others may have written it; undo takes away what is new"
+LEFT = "left as it is, since others may have written it"
+LEFT_TO_UNDO = f"{LEFT}; undo takes away what is new"
+LEFT_FOR_GOOD = f"{LEFT}; undo does not touch it either"
 MISLEADING = frozenset({"protected (.git/commondir)", "protected (*.git/commondir)"})
 """Nobody writes to what was found there: it makes git use other settings."""
 MAX_HASHED_BYTES = 500_000_000
@@ -62,6 +64,7 @@ MAX_HASHED_BYTES = 500_000_000
 SET_ID_BITS = stat.S_ISUID | stat.S_ISGID
 MAX_DISPLAY_CHARS = 100
 """Of a path that lies too deep."""
+NO_FILES = "sockets or devices, which undo leaves; each has to be covered in the runs to come"
 NOT_LOOKED_INTO = "not looked into (too deep, or closed): undo leaves what the run made there"
 
 
@@ -101,6 +104,9 @@ class Comparison:
                 judge = self._judge(handle, after)
         self.notes += [*judge.repositories.notes, *self._unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
+        odd = [delta.path for delta in judge.deltas if delta.after and delta.after.kind == "other"]
+        if odd:
+            self.notes.append(f"{some_of([printable(path.display) for path in odd])}: {NO_FILES}")
         self.deltas += [
             found for delta in judge.deltas if (found := self._loggable(delta)) is not None
         ]
@@ -128,16 +134,22 @@ class Comparison:
     def _restore(self, handle: Handle, judge: ChangeJudge) -> bool:
         """Put back what must not have been changed; whether there was something."""
         wrong: dict[str, str] = {}
+        stays: set[str] = set()
         for delta in judge.deltas:
             if found := judge.objection(delta):
-                wrong.setdefault("/".join(found.place.parts), found.why)
+                relative, why = "/".join(found.place.parts), found.why
             elif why := _oddity(delta.after):
-                wrong.setdefault("/".join(delta.path.parts), why)
+                relative = "/".join(delta.path.parts)
+            else:
+                continue
+            wrong.setdefault(relative, why)
+            if not self.restores and self._loggable(delta) is None:
+                stays.add(relative)
         done: dict[str, list[str]] = {}
         for relative, why in wrong.items():
             if any(relative.startswith(f"{other}/") for other in wrong):
                 continue
-            fate = LEFT
+            fate = LEFT_FOR_GOOD if relative in stays else LEFT_TO_UNDO
             if self.restores or why in MISLEADING:
                 fate = (
                     "put back" if self._put_back(handle, relative, why) else "could not be put back"

@@ -71,6 +71,7 @@ SCHEMA: Schema = Schema(
         CREATE INDEX held_run_time ON held_run (time);
         """,
         "ALTER TABLE held_run ADD COLUMN for_user INTEGER NOT NULL DEFAULT 0;",
+        "ALTER TABLE held_run ADD COLUMN preview TEXT NOT NULL DEFAULT '';",
     ),
 )
 COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes, for_user"
@@ -121,6 +122,17 @@ def find(connection: sqlite3.Connection, run: str) -> PendingRun | None:
     """One row."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM held_run WHERE id = ?", (run,))  # noqa: S608
     return next(map(_of_row, rows), None)
+
+
+def set_preview(connection: sqlite3.Connection, run: str, preview: str) -> None:
+    """Keep what a person sees of a pending run before they allow its changes."""
+    connection.execute("UPDATE held_run SET preview = ? WHERE id = ?", (preview, run))
+
+
+def preview_of(connection: sqlite3.Connection, run: str) -> str:
+    """What `set_preview` kept; "" for nothing."""
+    row = connection.execute("SELECT preview FROM held_run WHERE id = ?", (run,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def all_pending(connection: sqlite3.Connection) -> list[PendingRun]:

@@ -10,6 +10,9 @@ from toolcrib.core.result import Next
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.system.collector import Collected
+from toolcrib.text.display import counted
+
+MAX_PREVIEW_FILES = 40
 
 Commit = Literal["auto", "ask", "never"]
 COMMITS: tuple[Commit, ...] = ("auto", "ask", "never")
@@ -50,6 +53,17 @@ class RunOutcome:
         if not self.pending_id or self.overtaken:
             return None
         return Next(APPLY_TOOL, {"id": self.pending_id})
+
+    @property
+    def preview(self) -> str:
+        """What a person sees of it before they allow it: its files, and the diff."""
+        files = [
+            f"{each.kind} {each.path} (+{each.added} -{each.removed})"
+            for each in self.files[:MAX_PREVIEW_FILES]
+        ]
+        more = len(self.files) + self.more - len(files)
+        files += [f"[{counted(more, 'more file')}]"] if more else []
+        return "\n".join((*files, *self.notes, self.diff))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self, Unpack
 
 from toolcrib.core.context import Ctx, Services
-from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError, Unavailable
+from toolcrib.core.errors import (
+    Denied,
+    NotConfigured,
+    NotFound,
+    StorageFailure,
+    ToolError,
+    Unavailable,
+)
 from toolcrib.execution.runs.background_guard import BackgroundGuard
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.direct_run import DirectRun, apply_again
@@ -19,6 +26,8 @@ from toolcrib.execution.runs.folders import (
     all_pending,
     drop,
     find,
+    preview_of,
+    set_preview,
     too_many,
 )
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
@@ -227,6 +236,7 @@ class Runs:
                 await ports.close()
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
+        await self._keep_preview(outcome)
         await self._bound()
         size = done.stdout.size + done.stderr.size
         layered = isinstance(strategy, OverlayRun) and done.exit_code
@@ -291,6 +301,7 @@ class Runs:
         async def finish() -> RunOutcome:
             async with ending:
                 outcome = await strategy.finish(ctx, commit, "")
+            await self._keep_preview(outcome)
             await self._bound()
             return outcome
 
@@ -348,6 +359,13 @@ class Runs:
         with suppress(ToolError):
             return (await self._find(pending_id, ctx)).for_user
         return False
+
+    async def preview(self, pending_id: str, ctx: Ctx) -> str:
+        """What a pending run would change, for a person: its files and a bounded difference."""
+        with suppress(ToolError):
+            pending = await self._find(pending_id, ctx)
+            return await self._rows.read(lambda c: preview_of(c, pending.id))
+        return ""
 
     async def drop(self, pending_id: str, ctx: Ctx) -> RunOutcome:
         """Throw the changes of a pending run away. Raises as `apply`."""
@@ -416,6 +434,12 @@ class Runs:
         oldest = time.time() - self._config.pending_hours * 3600
         here = {root.real for root in self._workspace.roots}
         return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
+
+    async def _keep_preview(self, outcome: RunOutcome) -> None:
+        if outcome.pending_id:
+            preview = outcome.preview
+            with suppress(StorageFailure):  # without it only the id is asked about
+                await self._rows.write(lambda c: set_preview(c, outcome.pending_id, preview))
 
     async def _discard(self, pending: PendingRun) -> None:
         if pending.kind == "step":

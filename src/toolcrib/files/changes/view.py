@@ -14,7 +14,7 @@ from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.text.display import counted, printable
+from toolcrib.text.display import counted, printable, visible
 
 Kind = Literal["created", "changed", "deleted"]
 MAX_FILES = 500
@@ -122,6 +122,7 @@ class ChangeView:
             return
         max_lines = min(MAX_FILE_DIFF_LINES, MAX_DIFF_LINES - self._lines)
         text = preview(before.replace("\r\n", "\n"), after.replace("\r\n", "\n"), max_lines)
+        text = visible(text)  # a person decides by it
         if not text:
             text = "[only line ends differ]"
         plain = printable(name)

@@ -17,6 +17,8 @@ from toolcrib.core.result import Result
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
+from toolcrib.text.toml_values import toml_value
+from toolcrib.text.yaml_events import yaml_events
 
 # Whether a file still parses after a change, where that is cheap to tell.
 
@@ -65,12 +67,12 @@ def _json(text: str) -> str:
 
 def _toml(text: str) -> str:
     try:
-        tomllib.loads(text)
+        toml_value(text)
     except tomllib.TOMLDecodeError as error:
         where = re.search(r"at line (\d+)", str(error))
         line = where[1] if where else str(text.count("\n") + 1)
         return f"it is no longer valid TOML: {str(error).partition(' (at')[0]} (line {line})"
-    except RecursionError:
+    except ValueError:
         return ""
     return ""
 
@@ -78,15 +80,14 @@ def _toml(text: str) -> str:
 def _yaml(text: str) -> str:
     import yaml  # type: ignore[import-untyped]
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        for _ in yaml.parse(text, Loader=loader):
+        for _ in yaml_events(text):
             pass
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         return f"it is no longer valid YAML: {error.problem or error.context} (line {line})"
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, ValueError):
         return ""
     return ""
 

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from toolcrib.text.display import visible as visible  # noqa: PLC0414 - the commands import it from here
+
 COLUMNS = 80
 MAX_COLUMNS = 160
 
@@ -41,17 +43,6 @@ def coloured(name: str) -> tuple[str, str]:
 def local_time(seconds: float) -> datetime:
     """A time as the clock on the wall says it."""
     return datetime.fromtimestamp(seconds).astimezone()
-
-
-def visible(text: str) -> str:
-    """The text with every control and invisible character written out, line feeds kept.
-
-    What a model wrote is shown to a person who decides by it: an escape sequence or a
-    character that turns the writing direction must not change what they see.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c in "\n\t" or not _is_hidden(c) else _escape(c) for c in text)
 
 
 def one_line(text: str, columns: int) -> str:
@@ -131,12 +122,3 @@ def wrapped(text: str, indent: str = "") -> str:
 def _padded(cell: str, size: int, *, to_right: bool) -> str:
     space = " " * (size - cells(cell))
     return f"{space}{cell}" if to_right else f"{cell}{space}"
-
-
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"

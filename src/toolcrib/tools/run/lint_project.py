@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
@@ -36,10 +36,9 @@ from toolcrib.tools.run.runners import has, json_of, text_of
 PLACE = re.compile(
     r"^(?:[ ]*--> )?(?P<file>[^\s:|][^:|\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?:?\s*(?P<what>.*)$"
 )
-RULED = re.compile(r"\s+(?:FIXABLE\s+)?━{3,}$")
-BIOME_SAYS = re.compile(r"^\s*[!i\u00d7\u2716\u24d8]\s+(.+)$", re.MULTILINE)
+BIOME_SAYS = re.compile(r"\s*[!i\u00d7\u2716\u24d8]\s+(\S.*)$")
 ESLINT_FILE = re.compile(r"^(?:/|\w:\\)\S.*\.\w+$")
-ESLINT_LINE = re.compile(r"^\s+(\d+):(\d+)\s+(error|warning)\s+(.+?)\s*$")
+ESLINT_LINE = re.compile(r"^\s+(\d+):(\d+)\s+(error|warning)\s+(\S.*)$")
 CLIPPY = re.compile(
     r"^(warning|error)(?:\[[\w:]+\])?: (.+)\n\s*--> ([^:\n]+):(\d+):(\d+)", re.MULTILINE
 )
@@ -188,22 +187,38 @@ def problems_in(text: str) -> list[Problem]:
     if found:
         return found
     file = ""
+    unexplained: list[int] = []  # problems of biome: what it says of the place stands further below
     for line in text.splitlines():
+        reason = BIOME_SAYS.match(line) if unexplained else None
+        if reason:
+            for number in unexplained:
+                old = found[number]
+                found[number] = replace(old, message=f"{old.message} {reason[1]}")
+            unexplained.clear()
         if ESLINT_FILE.match(line):
             file = line.strip()
         inner = ESLINT_LINE.match(line)
         if inner and file:
-            what = re.sub(r"\s{2,}", "  ", inner[4])
+            what = re.sub(r"\s{2,}", "  ", inner[4].rstrip())
             found.append(Problem(file, int(inner[1]), int(inner[2]), f"{inner[3]}: {what}"))
             continue
         place = PLACE.match(line.removeprefix("vet: "))
         if place and place["what"]:
             column, what = int(place["column"] or 1), place["what"]
-            if RULED.search(what):  # of biome: what it says of the place stands further below
-                reason = BIOME_SAYS.search(text, text.find(line) + len(line))
-                what = RULED.sub("", what) + (f" {reason[1]}" if reason else "")
+            rule = _before_rule(what)
+            if rule:
+                what = rule
+                unexplained.append(len(found))
             found.append(Problem(place["file"], int(place["line"]), column, what))
     return found
+
+
+def _before_rule(what: str) -> str:
+    """What stands before a rule to the end of the line, as biome draws it; "" without one."""
+    rest = what.rstrip("━")
+    if len(what) - len(rest) < 3 or not rest[-1:].isspace():
+        return ""
+    return rest.rstrip().removesuffix(" FIXABLE").rstrip()
 
 
 def _list(folder: SafePath, name: str = "") -> list[Any]:

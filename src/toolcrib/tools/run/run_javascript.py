@@ -29,9 +29,12 @@ MAX_COMPUTE_SECONDS = 300.0
 """Seconds of the engine that computes alone: a call of it cannot be looked into."""
 START_SECONDS = 5.0
 MAX_SEARCHED_CHARS = 10_000
-NEEDS_MORE = re.compile(r"\b(?:require|process|Deno|Buffer|fetch|__dirname)\b.* is not defined")
+NEEDS_MORE = re.compile(
+    r"\b(?:require|process|Deno|Buffer|fetch|__dirname)\b.{0,200} is not defined"
+)
 TYPESCRIPT_SIGNS = re.compile(
-    r"^\s*(?:interface|type|enum)\s+\w+|[\w)]\s*:\s*(?:string|number|boolean|any)\b", re.MULTILINE
+    r"^[ \t]*(?:interface|type|enum)\s+\w+|[\w)]\s*:\s*(?:string|number|boolean|any)\b",
+    re.MULTILINE,
 )
 COMPUTE = Task(
     "toolcrib.execution.interpreters.quickjs:run",

@@ -41,13 +41,15 @@ class SuiteTotals:
 
 TAP_COUNT = re.compile(r"^# (pass|fail|skipped|todo|cancelled) (\d+)$", re.MULTILINE)
 NOT_OK = re.compile(r"^( *)not ok \d+ - (.+?)(?: # (?:SKIP|TODO).*)?$", re.MULTILINE)
-TAP_ERROR = re.compile(r"^\s*error: (?:'(.*)'|\|-\n((?:\s{4,}.*\n)+))", re.MULTILINE)
+TAP_ERROR = re.compile(r"^[ \t]*error: (?:'(.*)'|\|-\n((?:(?:[ \t]{4,}.*)?\n)+))", re.MULTILINE)
 FOREIGN = re.compile(r"^ +at .*(?:node_modules/|node:internal|<anonymous>\)).*\n?", re.MULTILINE)
 TAP_SUMMARY = re.compile(r"^ *Tests:? +(\d+ [a-z]+(?:(?: \||,) \d+ [a-z]+)*)", re.MULTILINE)
 MOCHA_COUNT = re.compile(r"(\d+) (passed|failed|skipped|todo|pending)\b")
 MOCHA = re.compile(r"^ +(\d+) (passing|failing|pending)\b", re.MULTILINE)
 HEADS = re.compile(r"^ +● (.+)$|^ *FAIL  (\S.* > .+)$", re.MULTILINE)
 SEVERAL = re.compile(r"\d+ subtests? failed")
+MAX_NO_JSON = 1_000
+"""Lines with a brace first that are no JSON: each is told by counting the lines before it."""
 
 
 def jest(text: str) -> SuiteTotals:
@@ -135,15 +137,16 @@ def _object(text: str, key: str) -> dict[str, Any]:
     """The JSON object with a key, wherever it stands in the output."""
     decoder = json.JSONDecoder()
     at = text.find("{")
-    while at >= 0:
+    failures = 0
+    while at >= 0 and failures < MAX_NO_JSON:
         try:
-            value, _ = decoder.raw_decode(text, at)
+            value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            value = None
+            value, end = None, at + 1
+            failures += 1
         if isinstance(value, dict) and key in value:
             return value
-        at = text.find("\n{", at + 1)
-        at = at + 1 if at >= 0 else -1
+        at = text.find("\n{", end) + 1 or -1
     return {}
 
 
@@ -172,9 +175,10 @@ def go(text: str) -> SuiteTotals:
     """Of go."""
     totals = SuiteTotals()
     written: dict[tuple[str, str], list[str]] = {}
-    failed: list[tuple[str, str]] = []
+    failed: dict[tuple[str, str], None] = {}  # in order
+    packages: set[str] = set()
     for line in text.splitlines():
-        event = json_object(line) or {}
+        event = (json_object(line) if line.startswith("{") else None) or {}
         action = event.get("Action")
         key = (
             str(event.get("Package") or event.get("ImportPath") or ""),
@@ -188,12 +192,15 @@ def go(text: str) -> SuiteTotals:
             totals.skipped += 1
         elif action == "fail" and key[1]:
             totals.failed += 1
-            failed.append(key)
-        elif action in ("fail", "build-fail") and not any(k[0] == key[0] for k in failed):
-            failed.append(key)
+            failed[key] = None
+            packages.add(key[0])
+        elif action in ("fail", "build-fail") and key[0] not in packages:
+            failed[key] = None
+            packages.add(key[0])
+    with_tests = {package for package, test in failed if test}
     for package, test in failed:
         lines = [line for line in written.get((package, test), []) if not line.startswith("=== ")]
-        if not test and any(k[0] == package and k[1] for k in failed):
+        if not test and package in with_tests:
             continue
         totals.failed += not test
         name = f"{package}.{test}" if test else package
@@ -204,7 +211,7 @@ def go(text: str) -> SuiteTotals:
 # The output of pytest and of unittest.
 
 COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b")
-SUMMARY = re.compile(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.MULTILINE)
+SUMMARY = re.compile(r"^=*[ \t]*(\d+ \w+(?:, \d+ \w+)*) in [\d.]+s", re.MULTILINE)
 SECTION = re.compile(r"^_{3,} (.+?) _{3,}$", re.MULTILINE)
 RULE = re.compile(r"^={3,} ?.*$", re.MULTILINE)
 SUMMARY_LINE = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - (.*))?$", re.MULTILINE)

@@ -103,7 +103,7 @@ def has(folder: SafePath, name: str) -> bool:
 MAX_FILE = 2_000_000
 NAMES = ("pytest", "unittest", "jest", "vitest", "mocha", "node", "go", "cargo")
 PYTEST_FILES = ("pytest.ini", "conftest.py", "tox.ini")
-IS_PYTEST = re.compile(r"^\s*(?:import|from) pytest\b|^(?:async )?def test_", re.MULTILINE)
+IS_PYTEST = re.compile(r"^[ \t]*(?:import|from) pytest\b|^(?:async )?def test_", re.MULTILINE)
 IS_UNITTEST = re.compile(r"\bunittest\b")
 PARSERS: dict[str, Callable[[str], SuiteTotals]] = {
     "pytest": runner_output.pytest,

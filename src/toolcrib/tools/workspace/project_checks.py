@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
@@ -12,6 +11,8 @@ from posixpath import dirname, join, normpath
 from toolcrib.files.search.scope import SearchScope, walk
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.display import counted
+from toolcrib.text.toml_values import toml_value
+from toolcrib.text.yaml_events import yaml_events
 
 MAX_FILE_BYTES = 1_000_000
 MAX_FILES = 20_000
@@ -131,11 +132,11 @@ def _fault(path: str, text: str) -> str:
     name = path.rpartition("/")[2]
     try:
         if name.endswith(".toml"):
-            tomllib.loads(text)
+            toml_value(text)
         elif name.endswith(".json") and not name.startswith(WITH_COMMENTS):
             json.loads(text)
         elif name.endswith((".yaml", ".yml")):
-            for _ in yaml.parse(text, Loader=yaml.SafeLoader):
+            for _ in yaml_events(text):
                 pass
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         return " ".join(str(error).split())[:160]

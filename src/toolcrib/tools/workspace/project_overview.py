@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -24,6 +23,7 @@ from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import counted, printable
 from toolcrib.text.tokens import longest_head
+from toolcrib.text.toml_values import toml_value
 from toolcrib.tools.workspace.project_checks import MAX_LISTED, findings_of, sources_of
 
 # Manifests of projects: name, version and what can be run, by the file that says so.
@@ -53,7 +53,7 @@ def manifest_of(file: str, text: str) -> Manifest | None:
 
 
 def _python(text: str) -> Manifest:
-    tree = tomllib.loads(text)
+    tree = toml_value(text)
     project = _table(tree, "project") or _table(tree, "tool", "poetry")
     tools = _table(tree, "tool")
     commands = ["pytest"] if "pytest" in tools or "pytest" in text else []
@@ -75,7 +75,7 @@ def _node(text: str) -> Manifest:
 
 
 def _rust(text: str) -> Manifest:
-    package = _table(tomllib.loads(text), "package")
+    package = _table(toml_value(text), "package")
     commands = ("cargo test", "cargo clippy", "cargo build")
     return Manifest(
         "Rust", _manifest_text(package, "name"), _manifest_text(package, "version"), commands
