@@ -503,11 +503,21 @@ def names_beneath(
                         folders.append(entry.path)
 
 
-def child_folders(folder: str) -> list[str]:
-    """The folders in a folder, and links to folders, absolute.
+def count_ways(top: str, max_ways: int) -> int:
+    """By how many ways folders are reached from one, links followed; up to one more than asked.
 
-    Raises:
-        OSError: it cannot be listed.
+    A link to a folder above it is no way. Blocking.
     """
-    with os.scandir(folder) as entries:
-        return [entry.path for entry in entries if entry.is_dir()]
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(top, ())]
+    ways = 0
+    while waiting and ways <= max_ways:
+        folder, above = waiting.pop()
+        with suppress(OSError):
+            status = os.stat(folder)  # noqa: PTH116 - each of very many
+            identity = (status.st_dev, status.st_ino)
+            if identity not in above:
+                ways += 1
+                with os.scandir(folder) as entries:
+                    inner = [entry.path for entry in entries if entry.is_dir()]
+                waiting += [(path, (*above, identity)) for path in inner]
+    return ways

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections import deque
@@ -16,7 +15,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import child_folders
+from toolcrib.files.trees import count_ways
 from toolcrib.files.writer import PREFIX
 from toolcrib.system.threads import plain_id, random_id
 
@@ -199,24 +198,12 @@ def _check_ways(top: str, path: SafePath) -> None:
     Raises:
         Unavailable: there are too many ways.
     """
-    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(top, ())]
-    ways = 0
-    while waiting:
-        folder, above = waiting.pop()
-        with suppress(OSError):
-            status = os.stat(folder)  # noqa: PTH116 - each of very many
-            identity = (status.st_dev, status.st_ino)
-            if identity in above:
-                continue  # a link to a folder above, which the library sees too
-            ways += 1
-            if ways > MAX_WAYS:
-                raise Unavailable(
-                    f"{path.display} cannot be watched: it has more than {MAX_WAYS:,} folders, "
-                    "or links that lead to the same ones again and again.",
-                    hint="Watch a smaller folder.",
-                )
-            inner = child_folders(folder)
-            waiting += [(each, (*above, identity)) for each in inner]
+    if count_ways(top, MAX_WAYS) > MAX_WAYS:
+        raise Unavailable(
+            f"{path.display} cannot be watched: it has more than {MAX_WAYS:,} folders, "
+            "or links that lead to the same ones again and again.",
+            hint="Watch a smaller folder.",
+        )
 
 
 def _run_watch(watch: PathWatch) -> None:

@@ -18,7 +18,9 @@ EVIL = "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch owned\n"
 REPOSITORY = f"mkdir -p n/.git/objects n/.git/refs; printf '{EVIL}' > n/.git/config; "
 
 
-async def said(bench: RunBench, script: str, until: str = "ended") -> tuple[str, tuple[str, ...]]:
+async def output_of(
+    bench: RunBench, script: str, until: str = "ended"
+) -> tuple[str, tuple[str, ...]]:
     """What a script in the background says, and the notes at its end."""
     running = await bench.start(f"{script}; echo {until}; sleep 60")
     text = b""
@@ -38,7 +40,7 @@ async def test_names_in_folders_that_are_only_read_are_hidden(bench: RunBench, r
     script = "cat .vscode/* .vscode/.env .claude/in/* .config/git/* 2>/dev/null; true"
     ran = await bench.sh(script)
     assert str(ran.stdout) == "seen"
-    text, _ = await said(bench, script)
+    text, _ = await output_of(bench, script)
     assert "canary" not in text
 
 
@@ -49,7 +51,7 @@ async def test_folders_above_protected_names_stay_where_they_are(
     (root / "a/b/.env").write_text("canary")
     subprocess.run(["git", "init", "-q", str(root / "lib/in")], check=True)
     (root / "free").mkdir()
-    text, _ = await said(
+    text, _ = await output_of(
         bench,
         "mv a/b a/c; mv a x; mv a .husky; mv lib old; mv free there; echo x > a/b/new; "
         "mv a/b/new a/b/newer; mkdir -p late/in; echo y > late/in/.env; sleep 2; mv late gone; "
@@ -67,7 +69,9 @@ async def test_what_cannot_take_its_usual_name_is_put_aside_all_the_same(
     (root / "n/.git").mkdir(parents=True)
     for number in range(120):
         (root / f"n/.git/HEAD.refused{number or ''}").touch()
-    _, notes = await said(bench, f"{REPOSITORY} echo 'ref: refs/heads/x' > n/.git/HEAD; sleep 1")
+    _, notes = await output_of(
+        bench, f"{REPOSITORY} echo 'ref: refs/heads/x' > n/.git/HEAD; sleep 1"
+    )
     assert any("put aside" in note for note in notes)
     assert not (root / "n/.git/HEAD").exists()
 
@@ -77,14 +81,14 @@ async def test_a_file_that_leads_git_away_is_put_aside(
     bench: RunBench, root: Path, data: bytes
 ) -> None:
     text = data.decode().replace("\n", "\\n").replace("\0", "\\0")
-    _, notes = await said(bench, f"mkdir -p z; printf '{text}' > z/.git; sleep 1")
+    _, notes = await output_of(bench, f"mkdir -p z; printf '{text}' > z/.git; sleep 1")
     assert any("leads git" in note for note in notes)
     assert not (root / "z/.git").exists()
     subprocess.run(["rm", "-rf", str(root / "z")], check=True)
 
 
 async def test_a_closed_folder_is_opened_and_judged(bench: RunBench, root: Path) -> None:
-    _, notes = await said(
+    _, notes = await output_of(
         bench,
         f"{REPOSITORY} chmod 0311 n/.git; sleep 1; echo 'ref: refs/heads/x' > n/.git/HEAD; sleep 1;"
         " mkdir shut; chmod 0 shut",
