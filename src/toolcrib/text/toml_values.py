@@ -11,13 +11,13 @@ MAX_KEY_NAMES = 50
 """Names in one dotted key: what `tomllib` needs grows with the square of their number."""
 
 _NOT_KEYS = re.compile(
-    r'#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5})?|'
-    r"'''(?:[^']|'(?!''))*+(?:'{3,5})?|"
-    r""""(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?""",
+    r'#[^\n]*|"""(?:[^"\\]+|\\.|"(?!""))*(?:"{3,5})?|'
+    r"'''(?:[^']+|'(?!''))*(?:'{3,5})?|"
+    r""""(?:[^"\\\n]+|\\[^\n])*"?|'[^'\n]*'?""",
     re.DOTALL,
 )
 """Comments and strings; one that is open to the end counts, so that each is read once."""
-_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_NAMES}}}")
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MAX_KEY_NAMES}}}")
 
 
 def toml_value(text: str) -> dict[str, Any]:
