@@ -11,6 +11,7 @@ import errno
 import os
 import struct
 import sys
+import time
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,7 @@ class TreeEvents:
                 yield watch, mask, os.fsdecode(data[at - size : at].rstrip(b"\0"))
 
     def _add(self, tops: list[str]) -> None:
+        end = time.monotonic() + MAX_SECONDS
         for path in tops:
             self._watch(path)
         # Each folder is watched before it is looked into, so nothing in it is missed.
@@ -109,6 +111,8 @@ class TreeEvents:
                 self._watch(path)
             if len(self._folders) >= MAX_FOLDERS:
                 raise OSError(f"more than {MAX_FOLDERS:,} folders")
+        if time.monotonic() > end:
+            raise OSError("to look into all folders takes too long")
 
     def _watch(self, path: str) -> None:
         watch = _libc().inotify_add_watch(self.fd, os.fsencode(path), WATCHED)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from toolcrib.execution.sandbox.layout import HOME, Mask, SandboxRoot
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
 from toolcrib.execution.sandbox.toolchains import is_among
-from toolcrib.files.handles import KernelOpener, openat2
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
     raise ImportError
@@ -28,8 +27,6 @@ WAIT_SECONDS, PAUSE_SECONDS = 10.0, 0.0005
 """How long the mounts may take, and between two looks; it takes some milliseconds."""
 MAX_REFUSED = 20
 _OCTAL = re.compile(r"\\([0-7]{3})")
-NO_LINKS = KernelOpener.RESOLVE_NO_SYMLINKS | KernelOpener.RESOLVE_NO_MAGICLINKS
-IN_ROOT = 0x10
 
 
 class MountsMoved(BoundaryFailed):
@@ -98,13 +95,18 @@ def _mount_points(pid: int) -> set[str]:
 
 
 def _status(root: int, path: str) -> os.stat_result | None:
-    """What is at a place, beneath a root and without any link on the way."""
+    """What is at a place beneath a root; None where it is not there, or a link is on the way."""
+    fd = os.dup(root)
     try:
-        fd = openat2(root, path.lstrip("/"), os.O_PATH | os.O_CLOEXEC, NO_LINKS | IN_ROOT)
+        for name in path.strip("/").split("/"):
+            inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+            os.close(fd)
+            fd = inner
+            if stat.S_ISLNK(os.fstat(fd).st_mode):
+                return None
+        return os.fstat(fd)
     except OSError:
         return None
-    try:
-        return os.fstat(fd)
     finally:
         os.close(fd)
 

@@ -178,6 +178,8 @@ class Starter:
         try:
             pid, first = await first_process(status)
             confined.first = first
+            # Before anything is made in there: it may have to be started once more.
+            await asyncio.to_thread(check_mounts, pid, prepared.layout)
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if (on_namespace := options.get("on_namespace")) is not None:
@@ -185,7 +187,6 @@ class Starter:
             self._watch(confined, prepared)
             if options.get("look_for_lost"):
                 await prepared.temporary.open_inside(pid)
-            await asyncio.to_thread(check_mounts, pid, prepared.layout)
             await let_go(pid, prepared.plan, gate)
         except MountsMoved:
             raise
