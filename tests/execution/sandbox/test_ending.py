@@ -68,12 +68,12 @@ import os, time
 fd = os.memfd_create("x")
 os.write(fd, bytes(150_000_000))
 open("taken", "w").close()
-time.sleep(20)
+time.sleep(120)
 """
     await box.sh("true")
     before = tree(os.getpid(), 1)
     limits = Limits(memory_bytes=100 * MEGABYTE)
-    start = asyncio.ensure_future(box.python(code, limits=limits, seconds=8))
+    start = asyncio.ensure_future(box.python(code, limits=limits, seconds=60))
     while tree(os.getpid(), 1).keys() <= before.keys():
         await asyncio.sleep(0)
     while not (box.root / "taken").exists() and not start.done():
