@@ -74,13 +74,14 @@ ROOMS_OF = {
         "state/vault.py",
         "system/",
         "execution/sandbox/",
+        "execution/runs/folders.py",
         # Upper directories of overlays, and snapshots of trees.
-        *("execution/runs/folders.py", "execution/runs/overlay_upper.py"),
-        "execution/runs/snapshots.py",
+        *("files/changes/overlay_upper.py", "files/changes/snapshots.py"),
         # What is renamed between folders of our own and the workspace.
-        *("files/changes/tree_store.py", "execution/runs/takeover.py"),
-        # Settings of git, the user's own too.
-        *("execution/runs/triggers.py", "execution/runs/git_targets.py"),
+        *("files/changes/tree_store.py", "files/changes/takeover.py"),
+        "execution/runs/triggers.py",  # the table beside it
+        "execution/git_identity.py",
+        "files/repositories/targets.py",  # settings of git, the user's own too
         # The folder that stands in for a repository's, and going back to how one was.
         *("git/exec_path.py", "git/layout.py", "git/program.py"),
         *("git/restoration.py", "git/snapshots.py"),

@@ -23,12 +23,6 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
 )
-from toolcrib.files.git_credentials import (
-    MAX_SETTINGS_BYTES,
-    are_settings,
-    holds_credentials,
-    may_be_settings,
-)
 from toolcrib.files.handles import (
     READABLE,
     ROOTS_HINT,
@@ -45,6 +39,12 @@ from toolcrib.files.handles import (
     special_kind_name,
 )
 from toolcrib.files.path_rules import Protection, Use, parts_beneath, slashed
+from toolcrib.files.repositories.credentials import (
+    MAX_SETTINGS_BYTES,
+    are_settings,
+    holds_credentials,
+    may_be_settings,
+)
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 from toolcrib.system import openat
 

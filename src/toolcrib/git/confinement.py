@@ -17,7 +17,7 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import Setting, listed_settings
+from toolcrib.files.repositories.settings import Setting, listed_settings
 from toolcrib.git.layout import SHARED, Layout
 from toolcrib.git.program import remove_view
 from toolcrib.system.collector import collect

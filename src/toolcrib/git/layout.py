@@ -17,10 +17,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
-from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES
-from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
+from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.text.display import printable, some_of
 
 GIT = ".git"

@@ -18,7 +18,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, not_installed
-from toolcrib.files.repositories import Setting, listed_settings
+from toolcrib.files.repositories.settings import Setting, listed_settings
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import CheckedIndexes

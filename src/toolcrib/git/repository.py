@@ -11,10 +11,10 @@ from pathlib import Path
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotFound, ToolError, Unavailable
-from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES
-from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import Setting
+from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
+from toolcrib.files.repositories.index import HASH_SIZES
+from toolcrib.files.repositories.settings import Setting
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
     Inside,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from toolcrib.files.repositories import Setting, listed_settings
+from toolcrib.files.repositories.settings import Setting, listed_settings
 
 _PLAIN = {
     section: frozenset(keys.split())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.files.changes.conftest import Bench
+from toolcrib.execution.git_identity import GitIdentity
 from toolcrib.execution.interpreters.programs import find_program, shell_program
 from toolcrib.execution.package_indexes import package_indexes
-from toolcrib.execution.sandbox.git_identity import GitIdentity
 from toolcrib.files.paths import Workspace
 from toolcrib.files.search.ripgrep import find_program as find_ripgrep
 from toolcrib.surfaces.cli.checks import programs

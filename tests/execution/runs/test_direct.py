@@ -11,8 +11,8 @@ import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, settle
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.runs.snapshots import Snapshot, SnapshotEntry, compare
 from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.files.changes.snapshots import Snapshot, SnapshotEntry, compare
 from toolcrib.files.trees import EntryState
 
 
@@ -264,7 +264,7 @@ async def test_a_cancelled_run_is_logged_and_mended(bare: RunBench, root: Path) 
 async def test_what_was_beyond_the_first_look_is_not_new(
     bare: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcrib.execution.runs.snapshots.MAX_ENTRIES", 30)
+    monkeypatch.setattr("toolcrib.files.changes.snapshots.MAX_ENTRIES", 30)
     for number in range(40):
         (root / f"f{number:02}").write_text("mine")
     outcome = await bare.changed("rm f00 f01 f02; echo new > a0")

@@ -11,7 +11,11 @@ import pytest
 
 from tests.cases import each_case
 from toolcrib import Toolbox
-from toolcrib.files.git_credentials import holds_credentials, settings_in, without_credentials
+from toolcrib.files.repositories.credentials import (
+    holds_credentials,
+    settings_in,
+    without_credentials,
+)
 
 TOKEN = "ghp_q8Zt5LkV2mXw9RbT4cYn7Hs3Jd6Fg1Pa0Eu"
 REMOTE = f'[remote "origin"]\n\turl = https://me:{TOKEN}@git.example.org/x.git\n'

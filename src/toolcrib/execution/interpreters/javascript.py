@@ -15,7 +15,7 @@ from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.execution.interpreters.lmstudio import lmstudio_utils
 from toolcrib.execution.interpreters.programs import find_program, prefix_of
 from toolcrib.execution.interpreters.python import unfenced
-from toolcrib.execution.sandbox.toolchains import home
+from toolcrib.execution.toolchains import home
 
 Name = Literal["deno", "node", "quickjs"]
 HINT = (

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolcrib.execution.interpreters.programs import is_program
-from toolcrib.execution.sandbox.toolchains import home
+from toolcrib.execution.toolchains import home
 from toolcrib.files.handles import read_plain
 
 POINTER = ".lmstudio-home-pointer"

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError, Unavailable
-from toolcrib.execution.sandbox.toolchains import (
+from toolcrib.execution.toolchains import (
     SYSTEM_FOLDERS,
     VARIABLE_FOLDERS,
     home,

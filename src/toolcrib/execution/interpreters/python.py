@@ -18,7 +18,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
 from toolcrib.execution.interpreters.lmstudio import lmstudio_python
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.toolchains import is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 

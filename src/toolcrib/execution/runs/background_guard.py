@@ -17,12 +17,12 @@ from contextlib import suppress
 
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.git_settings import masks_of_settings
-from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT, Mask, folders_above
+from toolcrib.execution.sandbox.layout import OBEYED_BY_GIT, Mask, folders_above
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import lies_in_repository
-from toolcrib.files.repository_quarantine import (
+from toolcrib.files.repositories.places import BARE_REPOSITORY, lies_in_repository
+from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
     KindBefore,
     RepositoryQuarantine,

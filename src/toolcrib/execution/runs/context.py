@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from toolcrib.core.context import Services
 from toolcrib.execution.runs.folders import SCHEMA, Folders
-from toolcrib.execution.runs.snapshots import MaskPoints, SnapshotCache
 from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.snapshots import MaskPoints, SnapshotCache
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store

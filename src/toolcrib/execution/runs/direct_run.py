@@ -17,15 +17,6 @@ from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
-from toolcrib.execution.runs.snapshots import (
-    Snapshot,
-    clear_set_id_bits,
-    compare,
-    digest_now,
-    identities,
-    restore_tree,
-    take_snapshot,
-)
 from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
@@ -34,16 +25,25 @@ from toolcrib.execution.runs.verdict import (
     protecting,
     recovery_hint,
 )
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.toolchains import is_among
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
+from toolcrib.files.changes.snapshots import (
+    Snapshot,
+    clear_set_id_bits,
+    compare,
+    digest_now,
+    identities,
+    restore_tree,
+    take_snapshot,
+)
 from toolcrib.files.changes.step import BULK_KINDS, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repository_quarantine import RepositoryQuarantine, notes_on
+from toolcrib.files.repositories.quarantine import RepositoryQuarantine, notes_on
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import make_private

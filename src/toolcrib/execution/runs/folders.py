@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 import sqlite3
-import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -17,46 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
-from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
 from toolcrib.system.locked_folders import LockedFolder, open_locked
-from toolcrib.system.removal import FOLDER, remove
+from toolcrib.system.removal import remove
 from toolcrib.system.threads import content_id, random_id
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
-
-
-@contextmanager
-def usable(folder: int, name: str, status: os.stat_result) -> Iterator[None]:
-    """Make a file or folder of an upper directory readable for us, for as long as this is open."""
-    mode, needed = stat.S_IMODE(status.st_mode), 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
-    is_closed = os.geteuid() != 0 and mode & needed != needed
-    if is_closed:
-        os.chmod(name, mode | needed, dir_fd=folder)
-    try:
-        yield
-    finally:
-        if is_closed:
-            with suppress(OSError):
-                os.chmod(name, mode, dir_fd=folder)
-
-
-def open_file(top: int, parts: tuple[str, ...]) -> int:
-    """Open a file beneath a folder of our own, name by name, no link followed."""
-    folder_fd = os.dup(top)
-    try:
-        for name in parts[:-1]:
-            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
-            with usable(folder_fd, name, status):
-                inner = os.open(name, FOLDER, dir_fd=folder_fd)
-                os.close(folder_fd)
-                folder_fd = inner
-        status = os.stat(parts[-1], dir_fd=folder_fd, follow_symlinks=False)
-        with usable(folder_fd, parts[-1], status):
-            return os.open(parts[-1], READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
-    finally:
-        os.close(folder_fd)
 
 
 SCHEMA: Schema = Schema(

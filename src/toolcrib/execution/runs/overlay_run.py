@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
-from toolcrib.execution.runs import folders, overlay_upper
+from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun, RunFolder
 from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
-from toolcrib.execution.runs.overlay_upper import OverlayUpper
-from toolcrib.execution.runs.takeover import Takeover
 from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
     Verdict,
@@ -25,8 +23,11 @@ from toolcrib.execution.runs.verdict import (
     step_of,
     verdict_on,
 )
+from toolcrib.files.changes import overlay_upper
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
+from toolcrib.files.changes.overlay_upper import OverlayUpper
 from toolcrib.files.changes.step import AppliedStep, Change, Step
+from toolcrib.files.changes.takeover import Takeover
 from toolcrib.files.changes.tree_store import TakeoverRefused
 from toolcrib.files.changes.view import ChangeView
 from toolcrib.files.handles import Root

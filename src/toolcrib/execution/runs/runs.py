@@ -393,7 +393,7 @@ class Runs:
 
     async def _add_identity(self, ctx: Ctx, options: RunOptions) -> None:
         """Let git in the run know the user's name."""
-        from toolcrib.execution.sandbox.git_identity import GitIdentity
+        from toolcrib.execution.git_identity import GitIdentity
 
         found = await self._services.use(GitIdentity).settings(ctx)
         options["env"] = {**found.environment, **(options.get("env") or {})}

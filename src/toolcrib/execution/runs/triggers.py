@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.runs.git_targets import GitTargets, find_git_targets
-from toolcrib.execution.sandbox.toolchains import MARKS_OF_ENVIRONMENT, is_among
+from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -69,7 +70,9 @@ class Triggers:
     async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
         """What has to be asked about, a line for each kind."""
         made = [delta.path.absolute for delta in deltas if _may_act(delta)]
-        targets = await find_git_targets(ctx, made) if made else GitTargets()
+        targets = GitTargets()
+        if made:
+            targets = await find_git_targets(ctx, find_program(ctx, "git"), made)
         return await asyncio.to_thread(self._lines, deltas, ctx.session.id, targets)
 
     def _lines(self, deltas: Sequence[Delta], session: str, targets: GitTargets) -> list[str]:
@@ -172,7 +175,7 @@ def _last_kind(parts: tuple[str, ...]) -> str:
 def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     """What makes a folder of any name a repository to git, or changes how it acts in one.
 
-    `.git` and `*.git` have rules of their own: see `files.repositories`.
+    `.git` and `*.git` have rules of their own: see `files/repositories`.
     """
     named: dict[SafePath, set[str]] = defaultdict(set)
     for delta in deltas:

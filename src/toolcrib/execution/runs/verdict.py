@@ -16,7 +16,8 @@ from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories import LINK, RunRepositories, lies_in_repository
+from toolcrib.files.repositories.judgement import LINK, RunRepositories
+from toolcrib.files.repositories.places import lies_in_repository
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
 

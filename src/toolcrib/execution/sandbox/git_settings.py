@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from toolcrib.execution.sandbox.layout import Mask
-from toolcrib.execution.sandbox.toolchains import is_among
-from toolcrib.files.git_credentials import (
+from toolcrib.execution.toolchains import is_among
+from toolcrib.files.handles import read_plain
+from toolcrib.files.repositories.credentials import (
     MAX_SETTINGS_BYTES,
     may_be_settings,
     settings_in,
     without_credentials,
 )
-from toolcrib.files.handles import read_plain
-from toolcrib.files.repositories import led_to
+from toolcrib.files.repositories.places import led_to
 
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
 SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from toolcrib.execution.sandbox.layout import ETC, STORES, TOP
-from toolcrib.execution.sandbox.toolchains import is_there
+from toolcrib.execution.toolchains import is_there
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REMOVE_DIR, REMOVE_FILE = (1 << n for n in range(6))
 MAKE_DIR, MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_SYM = 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 12

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Literal
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.toolchains import is_among
 from toolcrib.files.path_rules import GENERATED_FOLDERS, Protection
+from toolcrib.files.repositories.places import BARE_REPOSITORY
 from toolcrib.files.trees import names_beneath
 
-BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
-"""By these names git takes a folder of any name for a repository."""
 OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.execution.sandbox.layout import HOME, Mask, SandboxRoot
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
-from toolcrib.execution.sandbox.toolchains import is_among
+from toolcrib.execution.toolchains import is_among
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
     raise ImportError

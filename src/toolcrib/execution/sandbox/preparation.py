@@ -43,7 +43,7 @@ from toolcrib.execution.sandbox.terms import (
     View,
     need_programs,
 )
-from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
+from toolcrib.execution.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
 from toolcrib.system.locked_folders import LockedFolder, open_locked

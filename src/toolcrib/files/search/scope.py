@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.git_credentials import IN_ANY_FOLDER, may_be_settings
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.credentials import IN_ANY_FOLDER, may_be_settings
 from toolcrib.files.search.expressions import compiled_expression
 from toolcrib.files.search.globs import (
     GITIGNORE,

@@ -7,7 +7,7 @@ from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, tool
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import repository_of
+from toolcrib.files.repositories.summary import repository_of
 from toolcrib.system.threads import in_thread
 
 PROTECTED = (

@@ -16,7 +16,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
-from toolcrib.files.repositories import RepositorySummary, repository_of
+from toolcrib.files.repositories.summary import RepositorySummary, repository_of
 from toolcrib.files.search.scope import SearchScope, scope_of, walk
 from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint, in_thread

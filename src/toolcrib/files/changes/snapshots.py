@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from toolcrib.core.errors import StorageFailure
 from toolcrib.files.changes.preparation import hash_only
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.files.repositories import without_hooks
+from toolcrib.files.repositories.places import without_hooks
 from toolcrib.files.trees import EntryState, chunks_of, opened_beneath, parent_of
 from toolcrib.files.writer import (
     PREFIX,

@@ -21,12 +21,12 @@ from pathlib import Path
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.files.git_credentials import MAX_SETTINGS_BYTES, settings_in
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import Workspace
-from toolcrib.files.repositories import led_to, listed_settings
+from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
+from toolcrib.files.repositories.places import BARE_REPOSITORY, led_to
+from toolcrib.files.repositories.settings import listed_settings
 from toolcrib.system.processes import PASSED_ON, Processes
 
 MAX_QUERIED = 50
@@ -89,17 +89,17 @@ class GitTargets:
         return False
 
 
-async def find_git_targets(ctx: Ctx, changed: Iterable[str]) -> GitTargets:
+async def find_git_targets(ctx: Ctx, git: str, changed: Iterable[str]) -> GitTargets:
     """What the settings of repositories around changed paths, and the user's own, name.
 
     Args:
         ctx: the call.
+        git: the program; "" where it is not there.
         changed: absolute paths in the workspace, without links.
     """
     roots = [root.real for root in ctx.use(Workspace).roots]
     around, others = await asyncio.to_thread(_repositories, roots, list(changed))
-    program = find_program(ctx, "git")
-    listed = await _listed(ctx, program, around) if program else [b""] * len(around)
+    listed = await _listed(ctx, git, around) if git else [b""] * len(around)
     return await asyncio.to_thread(_Collector(roots).collect, around, listed, others)
 
 
@@ -154,7 +154,7 @@ def _repository(folder: str) -> GitPlace | None:
     if os.path.lexists(inner):
         own = inner if os.path.isdir(inner) else led_to(inner, follow=True) or inner  # noqa: PTH112
         return GitPlace(own, (folder, own))
-    if all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs")):
+    if all(os.path.lexists(f"{folder}/{name}") for name in BARE_REPOSITORY):
         return GitPlace(folder, (folder,))
     return None
 

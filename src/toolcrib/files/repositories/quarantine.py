@@ -1,22 +1,23 @@
 """Repositories that a program made or changed on disk: what git would obey of it is put aside.
 
-Judged is what lies there now, against what was there before: see `files.repositories` for the
-settings, and for changes that are judged before they are made.
+Judged is what lies there now, against what was there before: see `judgement` for changes
+that are judged before they are made.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, ToolError
-from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import LINK, lies_in_repository, trouble
+from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
+from toolcrib.files.repositories.judgement import LINK
+from toolcrib.files.repositories.places import MAX_CONFIG_BYTES, led_to, lies_in_repository
+from toolcrib.files.repositories.settings import trouble
 from toolcrib.files.trees import parent_of
 from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of
 from toolcrib.system.threads import random_id
@@ -26,9 +27,6 @@ GIT_NAMES = frozenset(
     {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
     | {"index"}
 )
-MAX_SETTINGS_BYTES = 65_536
-LEADS = re.compile(rb"gitdir:\s*([^\0]+?)\s*(?:\Z|\0)")
-"""Git reads up to a NUL."""
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
 WORKTREE_SETTINGS = "config.worktree"
@@ -114,7 +112,7 @@ class RepositoryQuarantine:
             settings = [_read(place.child(name)) for name in names]
         except (ToolError, OSError):
             return "its settings cannot be read"
-        if any(len(each) > MAX_SETTINGS_BYTES for each in settings):
+        if any(len(each) > MAX_CONFIG_BYTES for each in settings):
             return "its settings are too long"
         if _has_hooks(place):
             return "it has hooks"
@@ -122,11 +120,8 @@ class RepositoryQuarantine:
         return next(filter(None, found), "")
 
     def _misleading_file(self, place: SafePath) -> tuple[SafePath, str] | None:
-        found = LEADS.match(_read(place))
-        if found is None or place.parts[-1] != ".git":
-            return None
-        target = os.path.normpath(Path(place.parent.absolute, os.fsdecode(found[1])))
-        inner = self.workspace.find(os.path.realpath(target))
+        folder = led_to(place.absolute) if place.parts[-1] == ".git" else ""
+        inner = self.workspace.find(folder) if folder else None
         if inner is None or self._is_in_repository(inner):
             return None
         return place, "it leads git to a folder that runs can write"
@@ -171,7 +166,7 @@ def _kind(place: SafePath) -> str:
         return handle.kind
 
 
-def _read(place: SafePath, max_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
+def _read(place: SafePath, max_bytes: int = MAX_CONFIG_BYTES) -> bytes:
     """A file, up to one byte more than it may have; nothing where there is none."""
     with suppress(NotFound), place.open_read() as handle:
         return handle.file.read(max_bytes + 1)

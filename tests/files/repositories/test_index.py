@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.indexes import index_naming
-from toolcrib.files.git_index import UNREADABLE, index_trouble
+from toolcrib.files.repositories.index import UNREADABLE, index_trouble
 
 MISPLACED = (
     "../x", "a/../../x", "..", "/etc/x", "a//x", "./x", ".git/hooks/x", "a/.git/config", ".GIT/x",

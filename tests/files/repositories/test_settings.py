@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from toolcrib.files.repositories import IDENTITY, is_plain_url, trouble, trouble_of_change
+from toolcrib.files.repositories.settings import IDENTITY, is_plain_url, trouble, trouble_of_change
 
 PLAIN = b"""[core]
 \trepositoryformatversion = 0

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.runs.overlay_upper import MARK
 from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.changes.overlay_upper import MARK
 from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.tree_store import on_one_mount
 from toolcrib.files.paths import SafePath

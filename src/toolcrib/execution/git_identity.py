@@ -18,7 +18,7 @@ from typing import Self
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx, Services
 from toolcrib.execution.interpreters.programs import find_program, host_output
-from toolcrib.execution.sandbox.toolchains import home
+from toolcrib.execution.toolchains import home
 from toolcrib.system.threads import random_id
 
 SECONDS = 5.0

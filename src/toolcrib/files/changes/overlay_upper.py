@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
-from toolcrib.execution.runs.folders import open_file, usable
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.handles import (
@@ -83,6 +82,38 @@ def recall(folder: Path) -> dict[str, Signature]:
         if isinstance(found, dict):
             return found
     return {}
+
+
+@contextmanager
+def usable(folder: int, name: str, status: os.stat_result) -> Iterator[None]:
+    """Make a file or folder of an upper directory readable for us, for as long as this is open."""
+    mode, needed = stat.S_IMODE(status.st_mode), 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
+    is_closed = os.geteuid() != 0 and mode & needed != needed
+    if is_closed:
+        os.chmod(name, mode | needed, dir_fd=folder)
+    try:
+        yield
+    finally:
+        if is_closed:
+            with suppress(OSError):
+                os.chmod(name, mode, dir_fd=folder)
+
+
+def open_file(top: int, parts: tuple[str, ...]) -> int:
+    """Open a file beneath a folder of our own, name by name, no link followed."""
+    folder_fd = os.dup(top)
+    try:
+        for name in parts[:-1]:
+            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            with usable(folder_fd, name, status):
+                inner = os.open(name, FOLDER, dir_fd=folder_fd)
+                os.close(folder_fd)
+                folder_fd = inner
+        status = os.stat(parts[-1], dir_fd=folder_fd, follow_symlinks=False)
+        with usable(folder_fd, parts[-1], status):
+            return os.open(parts[-1], READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
+    finally:
+        os.close(folder_fd)
 
 
 MARK = "user.overlay."

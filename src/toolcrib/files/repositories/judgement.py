@@ -1,0 +1,278 @@
+"""What a run may leave in git repositories, judged by its changes before they are made.
+
+The names in them are protected since git runs programs by their content. A new one as
+`git init` and `git clone` make it has no such content, and is taken over. What is checked
+is what is written then: of the settings, the very bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from toolcrib.core.errors import ToolError
+from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.changes.step import Source
+from toolcrib.files.handles import Root
+from toolcrib.files.path_rules import fold, parts_beneath
+from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.index import (
+    INDEX,
+    MAX_INDEX_BYTES,
+    SIGNATURE,
+    UNREADABLE,
+    index_trouble,
+)
+from toolcrib.files.repositories.places import BARE_REPOSITORY, GIT, HOOKS, MAX_CONFIG_BYTES
+from toolcrib.files.repositories.settings import trouble, trouble_of_change
+from toolcrib.state.blobs import digest_of
+from toolcrib.text.display import printable
+
+LINK = "a link in a repository, through which git would write"
+CONFIG = "config"
+ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
+LEGACY = ("remotes", "branches")
+"""Old places of settings."""
+USUAL = (
+    "one as git init and git clone make it, without hooks and with plain settings, is taken "
+    "over; the user can make any"
+)
+Key = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class BytesSource:
+    """A content in memory: what was checked is what is written."""
+
+    data: bytes
+
+    def chunks(self) -> Iterator[bytes]:
+        """See `Source`."""
+        yield self.data
+
+
+@dataclass(slots=True)
+class RunRepository:
+    """One that a run made, or something of one that was there.
+
+    Attributes:
+        top: its own folder, `.git` or `NAME.git`.
+        place: what is checked: the same, or one file in it.
+        why: what git could run of it, or where it leads; "" for nothing.
+        config: its settings.
+        added_settings: the names of what is new in the settings of one that was there.
+        holds: the names in its folder.
+    """
+
+    top: SafePath
+    place: SafePath
+    why: str = ""
+    config: bytes | None = None
+    added_settings: list[str] = field(default_factory=list)
+    holds: set[str] = field(default_factory=set)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is one without files, or a folder that only has such a name."""
+        return self.top.parts[-1] != GIT
+
+    @property
+    def explanation(self) -> str:
+        """Why it is left out, and what can be done."""
+        return f"{self.why}; {USUAL if self.place == self.top else 'the user can change it'}"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether all of it is left out."""
+        return bool(self.why) and (not self.is_bare or self.holds >= BARE_REPOSITORY)
+
+
+@dataclass(slots=True)
+class RunRepositories:
+    """All of them.
+
+    Args:
+        roots: of the workspace.
+    """
+
+    roots: Sequence[Root]
+    _found: dict[Key, RunRepository] = field(default_factory=dict)
+
+    @classmethod
+    def among(cls, deltas: Iterable[Delta], roots: Sequence[Root]) -> RunRepositories:
+        """Judge all that is new; folders come before what they hold."""
+        found = cls(roots)
+        for delta in deltas:
+            found._examine(delta)
+        return found
+
+    def of(self, path: SafePath) -> RunRepository | None:
+        """The one that a path belongs to."""
+        found = None
+        if self._found and any(name[-4:] == GIT for name in path.parts):
+            for depth in range(1, len(path.parts) + 1):
+                known = self._found.get((path.root.real, path.parts[:depth]))
+                if known is not None:
+                    found = known
+                    if not known.is_bare:
+                        break
+        return found
+
+    def allowed(self, delta: Delta) -> Delta:
+        """A change as it may be made: with leave where it was found harmless."""
+        found = self.of(delta.path)
+        if found is None or found.why or not _pattern(delta.path):
+            return delta
+        inner = _inner(found, delta)
+        if inner == (CONFIG,) and found.config is not None:
+            return replace(delta, path=delta.path.granted(), new=BytesSource(found.config))
+        if delta.before or not _is_gits_own(inner):
+            return delta
+        return replace(delta, path=delta.path.granted())
+
+    @property
+    def notes(self) -> list[str]:
+        """What is new in settings that were there."""
+        return [
+            f"{printable(known.place.display)}: added {printable(', '.join(known.added_settings))}"
+            for known in self._found.values()
+            if known.added_settings and not known.why
+        ]
+
+    def _examine(self, delta: Delta) -> None:
+        found, after = self.of(delta.path), delta.after
+        if _is_new_top(delta) and (found is None or found.is_bare):
+            self._add(delta, RunRepository(delta.path, delta.path))
+        elif found is not None:
+            found.holds.update(_inner(found, delta)[:1])
+            found.why = found.why or self._trouble(found, delta)
+        elif after is not None and after.kind == "file":
+            self._examine_existing(delta)
+
+    def _examine_existing(self, delta: Delta) -> None:
+        """Files of a repository that was there by which git finds others, and its settings."""
+        if GIT not in delta.path.parts[:-1]:
+            return
+        depth = delta.path.parts.index(GIT) + 1
+        found = RunRepository(delta.path.ancestor(depth), delta.path)
+        inner = delta.path.parts[depth:]
+        if inner == (CONFIG,) and delta.before and not delta.replaces:
+            found.why = self._changed(found, delta)
+        elif _folded(inner) in ALTERNATES:
+            found.why = self._leads(delta)
+        elif _folded(inner)[0] in LEGACY:
+            found.why = "git reads settings there"
+        elif INDEX.match(_folded(inner)[-1]):
+            found.why = _index_trouble(delta)
+        if not found.why and inner != (CONFIG,):
+            return
+        self._add(delta, found)
+
+    def _add(self, delta: Delta, found: RunRepository) -> None:
+        self._found[delta.path.root.real, delta.path.parts] = found
+
+    def _trouble(self, found: RunRepository, delta: Delta) -> str:
+        inner, after = _inner(found, delta), delta.after
+        display, folded = printable("/".join(inner))[:100], _folded(inner)
+        if after is None or delta.before:
+            return f"{display} was there"
+        if after.kind not in ("file", "folder"):
+            return f"{display} in it is {'a link' if after.kind == 'link' else 'no plain file'}"
+        if inner == (CONFIG,) and after.kind == "file":
+            return self._settled(found, delta)
+        if folded in ALTERNATES:
+            return self._leads(delta)
+        if folded[0] in LEGACY and len(inner) > 1:
+            return f"it has settings in {display}"
+        if INDEX.match(folded[-1]) and after.kind == "file" and (why := _index_trouble(delta)):
+            return why
+        if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
+            return ""  # what must not be read is left out alone
+        if _is_gits_own(inner):
+            return "" if (after.kind == "folder") == (len(inner) == 1) else f"it has {display}"
+        return f"it has {'the hook ' if folded[0] == HOOKS else ''}{display}"
+
+    def _settled(self, found: RunRepository, delta: Delta) -> str:
+        found.config = _content(delta.new, delta.after.digest if delta.after else "")
+        if found.config is None:
+            return "its config cannot be read"
+        return trouble(found.config, self._inside)
+
+    def _changed(self, found: RunRepository, delta: Delta) -> str:
+        old = _content(delta.old, delta.before[0].digest)
+        new = _content(delta.new, delta.after.digest if delta.after else "")
+        if old is None or new is None:
+            return "its config cannot be read"
+        found.config = new
+        why, found.added_settings = trouble_of_change(old, new, self._inside)
+        return why
+
+    def _leads(self, delta: Delta) -> str:
+        """Objects of another repository."""
+        content = _content(delta.new) or b"?"
+        for line in content.decode("utf-8", "replace").splitlines():
+            if line and not self._inside(line):
+                return "it uses objects outside of the workspace"
+        return ""
+
+    def _inside(self, path: str) -> bool:
+        tops = {top for root in self.roots for top in (root.real, root.name)}
+        return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
+
+
+def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:
+    return delta.path.parts[len(found.top.parts) :]
+
+
+def _is_new_top(delta: Delta) -> bool:
+    """Whether a new folder is that of a repository, spelt as git spells it."""
+    after = delta.after
+    if after is None or after.kind != "folder" or delta.before:
+        return False
+    # Not against what the user protects.
+    return delta.path.parts[-1].endswith(GIT) and not _pattern(delta.path.granted())
+
+
+def _folded(inner: Sequence[str]) -> tuple[str, ...]:
+    """As a file system takes it that does not tell capitals apart."""
+    return tuple(map(fold, inner))
+
+
+def _is_gits_own(inner: tuple[str, ...]) -> bool:
+    """Whether it is the folder itself or an example of a hook, as each new repository has."""
+    if inner in ((), (HOOKS,)):
+        return True
+    return len(inner) == 2 and inner[0] == HOOKS and inner[1].endswith(".sample")
+
+
+def _pattern(path: SafePath) -> str:
+    return path.gate.pattern(path, "write")
+
+
+def _index_trouble(delta: Delta) -> str:
+    data = _content(delta.new, delta.after.digest if delta.after else "", MAX_INDEX_BYTES)
+    if data is not None and not data.startswith(SIGNATURE):
+        return ""  # a branch of that name, or what git does not read
+    return UNREADABLE if data is None else index_trouble(data)
+
+
+def _content(
+    source: Source | None, digest: str = "", max_bytes: int = MAX_CONFIG_BYTES
+) -> bytes | None:
+    """A small content; None where it cannot be had, or is not the one of that digest."""
+    if source is None:
+        return None
+    data = bytearray()
+    with suppress(ToolError, OSError):
+        for chunk in source.chunks():
+            data += chunk
+            if len(data) > max_bytes:
+                return None
+        if digest:
+            hasher = digest_of()
+            hasher.update(data)
+            if hasher.hexdigest() != digest:
+                return None
+        return bytes(data)
+    return None

@@ -1,0 +1,56 @@
+"""Where git keeps what of a repository, and by which names it takes a folder for one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from contextlib import suppress
+
+from toolcrib.files.handles import read_plain
+from toolcrib.files.path_rules import fold
+from toolcrib.files.paths import SafePath
+
+GIT = ".git"
+HOOKS = "hooks"
+BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
+"""By these names git takes a folder of any name for a repository."""
+MAX_CONFIG_BYTES = 65_536
+_LEADS = re.compile(rb"(?:gitdir:)?\s*([^\0]+?)\s*(?:\Z|\0)")
+"""Git reads up to a NUL."""
+
+
+def led_to(file: str, *, follow: bool = False) -> str:
+    """The folder that a `.git` file or a `commondir` names; "" for none.
+
+    Args:
+        file: absolute.
+        follow: whether links on the way are followed, as git does.
+    """
+    with suppress(OSError):
+        led = _LEADS.match(read_plain(file, MAX_CONFIG_BYTES, follow=follow))
+        if led is not None:
+            folder = os.path.dirname(file)  # noqa: PTH120
+            return os.path.realpath(os.path.join(folder, os.fsdecode(led[1])))  # noqa: PTH118
+    return ""
+
+
+def lies_in_repository(path: SafePath) -> bool:
+    """Whether a path lies in the folder of a repository that is there, whatever it is called."""
+    if GIT in map(fold, path.parts[:-1]):
+        return True
+    above = [path.ancestor(depth).absolute for depth in range(len(path.parts))]
+    return any(all(os.path.lexists(f"{top}/{name}") for name in BARE_REPOSITORY) for top in above)
+
+
+def without_hooks(paths: Collection[str]) -> list[str]:
+    """Where the hooks of repositories would be that have no folder for them.
+
+    Args:
+        paths: all names of a tree, each its path from the top.
+    """
+    return [
+        f"{path}/{HOOKS}"
+        for path in paths
+        if path.endswith(GIT) and f"{path}/HEAD" in paths and f"{path}/{HOOKS}" not in paths
+    ]

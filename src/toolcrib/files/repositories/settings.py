@@ -1,0 +1,217 @@
+"""The settings of a repository, and which of them are harmless: read more strictly than git does.
+
+What is not understood here is not harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from toolcrib.files.repositories.places import MAX_CONFIG_BYTES
+
+MAX_CONFIG_LINE_CHARS = 500
+"""Characters of a line: git once read longer ones as several."""
+IDENTITY = frozenset({"user.name", "user.email"})
+
+_HEAD = re.compile(
+    r'\[([a-z][a-z0-9-]*)(?:[ \t]+"((?:[^"\\]|\\["\\])*)")?\]\Z', re.IGNORECASE | re.ASCII
+)
+_LINE = re.compile(
+    r"([a-z][a-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?\Z", re.IGNORECASE | re.ASCII | re.DOTALL
+)
+_VALUE = re.compile(r'(?:[^\\"]|\\[ntb"\\]|"(?:[^\\"]|\\[ntb"\\])*")*\Z')
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
+_URL = re.compile(r"(?:https?|ssh|git)://[\w\[][\w.\[\]@:~/%+,=-]*\Z", re.ASCII)
+_SCP = re.compile(r"(?:\w[\w.-]*@)?\w[\w.-]*:[\w.~/%+-]+\Z", re.ASCII)
+_REFS = re.compile(r"\+?refs/[\w./*@+-]+:refs/(?:remotes|tags)/[\w./*@+-]+\Z", re.ASCII)
+_NAME = re.compile(r"\w[\w./@+-]*\Z|\.\Z", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,9}\Z")
+_OFF = re.compile(r"(?:false|no|off|0)\Z", re.IGNORECASE)
+
+Check = Callable[[str], object]
+Inside = Callable[[str], bool]
+"""Whether an absolute path lies in the workspace."""
+
+
+def _free(value: str) -> bool:
+    del value
+    return True
+
+
+_CORE = (
+    "filemode",
+    "bare",
+    "logallrefupdates",
+    "ignorecase",
+    "precomposeunicode",
+    "symlinks",
+    "autocrlf",
+    "eol",
+    "safecrlf",
+    "quotepath",
+    "sparsecheckout",
+    "sparsecheckoutcone",
+)
+_ALLOWED: dict[str, dict[str, Check]] = {
+    "core": {"repositoryformatversion": re.compile(r"[01]\Z").match, **dict.fromkeys(_CORE, _free)},
+    "extensions": {
+        "objectformat": re.compile(r"sha1\Z|sha256\Z").match,
+        "refstorage": re.compile(r"files\Z|reftable\Z").match,
+    },
+    "user": dict.fromkeys(("name", "email", "useconfigonly"), _free),
+    "author": dict.fromkeys(("name", "email"), _free),
+    "committer": dict.fromkeys(("name", "email"), _free),
+    "branch": {
+        **dict.fromkeys(("rebase", "description"), _free),
+        "remote": _NAME.match,
+        "merge": re.compile(r"refs/[\w./@+-]+\Z", re.ASCII).match,
+    },
+    "remote": {"fetch": _REFS.match, **dict.fromkeys(("tagopt", "prune"), _free)},
+    "init": {"defaultbranch": _free},
+    "pull": dict.fromkeys(("rebase", "ff"), _free),
+    "push": {"default": _free, "autosetupremote": _free},
+    "fetch": dict.fromkeys(("prune", "prunetags"), _free),
+    "color": dict.fromkeys(("ui", "branch", "diff", "status"), _free),
+    "advice": dict.fromkeys(("detachedhead", "addignoredfile", "statushints"), _free),
+    "merge": {"ff": _free, "conflictstyle": _free},
+    "commit": {"gpgsign": _OFF.match},
+    "tag": {"gpgsign": _OFF.match},
+    "gc": {"auto": _NUMBER.match},
+    "lfs": {"repositoryformatversion": _NUMBER.match},
+}
+"""Settings by section, in lower case, and what their value must be like."""
+_NAMED = frozenset({"branch", "remote"})
+"""Sections that are always of something."""
+
+
+class NotPlain(Exception):
+    """It has something that is not understood here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting.
+
+    Attributes:
+        section, key: in lower case.
+        of: the branch or remote that it is about; "" for none.
+        value: as it is written.
+    """
+
+    section: str
+    of: str
+    key: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """As git names it."""
+        return ".".join(filter(None, (self.section, self.of, self.key)))
+
+    def is_harmless(self, inside: Inside) -> bool:
+        """Whether it runs nothing, and reads nothing from outside of the workspace."""
+        if bool(self.of) != (self.section in _NAMED):
+            return False
+        if self.of and _NAME.match(self.of) is None:
+            return False  # git hands the name of a remote on as an argument
+        if (self.section, self.key) == ("remote", "url"):
+            return is_plain_url(self.value, inside)
+        check = _ALLOWED.get(self.section, {}).get(self.key)
+        return check is not None and bool(check(self.value))
+
+
+def is_plain_url(url: str, inside: Inside) -> bool:
+    """Whether git reaches it by a usual transport of its own, or it is a path in the workspace."""
+    if "@-" in url or "//-" in url or "::" in url:
+        return False
+    path = url.removeprefix("file://")
+    if path.startswith("/"):
+        return ".." not in path.split("/") and '"' not in path and inside(path)
+    return bool(_URL.match(url) or ("://" not in url and _SCP.match(url)))
+
+
+def settings(data: bytes) -> Iterator[Setting]:
+    """The settings in a file.
+
+    Raises:
+        NotPlain: it has something that is not understood.
+    """
+    if len(data) > MAX_CONFIG_BYTES:
+        raise NotPlain("it is very large")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotPlain("it is not text") from None
+    section, of = "", ""
+    for number, line in enumerate(text.split("\n"), 1):
+        plain = line.removesuffix("\r").strip(" \t")
+        if len(line) > MAX_CONFIG_LINE_CHARS or _CONTROL.search(plain):
+            raise NotPlain(f"its line {number} is unusual")
+        if not plain or plain[0] in "#;":
+            continue
+        if head := _HEAD.match(plain):
+            section, of = head[1].lower(), head[2] or ""
+            continue
+        found = _LINE.match(plain)
+        value = (found[2] or "") if found else ""
+        if not found or not section or _VALUE.match(value) is None:
+            raise NotPlain(f"its line {number} is unusual")
+        yield Setting(section, of, found[1].lower(), value)
+
+
+def listed_settings(output: bytes) -> list[Setting]:
+    """What `git config --list -z` printed of one file, in its order."""
+    found = []
+    for entry in output.decode("utf-8", "surrogateescape").split("\0"):
+        name, has_value, value = entry.partition("\n")
+        section, _, rest = name.partition(".")
+        of, _, key = rest.rpartition(".")
+        if key:
+            found.append(Setting(section.lower(), of, key.lower(), value if has_value else "true"))
+    return found
+
+
+def trouble(data: bytes, inside: Inside) -> str:
+    """Why the settings of a new repository are not harmless; "" where they are."""
+    try:
+        for setting in settings(data):
+            if not setting.is_harmless(inside):
+                return f"its config sets {setting.name[:100]}"
+    except NotPlain as error:
+        return f"of its config, {error}"
+    return ""
+
+
+def trouble_of_change(old: bytes, new: bytes, inside: Inside) -> tuple[str, list[str]]:
+    """Why settings of a repository that was there may not be changed so, and what is new.
+
+    Only who commits may change, and remotes be added with the branches that follow them:
+    what the user set stays, and what is pushed goes nowhere else than before.
+    """
+    try:
+        before, after = list(settings(old)), list(settings(new))
+    except NotPlain as error:
+        return f"of its config, {error}", []
+    remotes = {setting.of for setting in before if setting.section == "remote"}
+    follow = {setting.of for setting in before if setting.section == "branch"}
+
+    def is_free(setting: Setting) -> bool:
+        return setting.is_harmless(inside) and _is_additional(setting, remotes, follow)
+
+    fixed = [s for s in before if not is_free(s)]
+    if [s for s in after if not is_free(s)] != fixed:
+        changed = [s for s in after if not is_free(s) and s not in fixed]
+        changed += [s for s in fixed if s not in after]
+        return f"its config has another {changed[0].name[:100] if changed else 'order'}", []
+    return "", [setting.name for setting in after if setting not in before]
+
+
+def _is_additional(setting: Setting, remotes: Collection[str], follow: Collection[str]) -> bool:
+    if setting.section == "remote":
+        return setting.of not in remotes
+    if setting.section == "branch":
+        led = setting.key != "remote" or setting.value in {".", *remotes} or not remotes
+        return setting.of not in follow and setting.key in ("remote", "merge") and led
+    return setting.name in IDENTITY
