@@ -23,6 +23,14 @@ while time.monotonic() < until:
     subprocess.run(["/bin/true"])
 print("done")
 """
+WAITS_IN_VFORK = """
+import ctypes
+held = bytearray(b"x") * 130_000_000
+libc, stack = ctypes.CDLL(None, use_errno=True), ctypes.create_string_buffer(1 << 20)
+top = ctypes.c_void_p((ctypes.addressof(stack) + (1 << 20)) & ~63)
+made = libc.clone(ctypes.cast(libc.sleep, ctypes.c_void_p), top, 0x4100 | 17, ctypes.c_void_p(1))
+print("made" if made > 0 else ctypes.get_errno())
+"""
 LEADERLESS = """
 import ctypes, os, threading, time
 def work():
@@ -131,6 +139,11 @@ time.sleep(50)
 async def test_a_child_that_is_just_spawned_has_no_memory_of_its_own(box: Box) -> None:
     done = await box.python(SPAWNS, limits=Limits(memory_bytes=200 * MEGABYTE))
     assert (done.out, done.stopped) == ("done\n", "")
+
+
+async def test_a_child_in_the_memory_of_its_parent_does_not_count_twice(box: Box) -> None:
+    done = await box.python(WAITS_IN_VFORK, limits=Limits(memory_bytes=200 * MEGABYTE))
+    assert (done.out, done.stopped) == ("made\n", "")
 
 
 @pytest.mark.parametrize(
