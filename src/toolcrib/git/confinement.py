@@ -24,7 +24,7 @@ from toolcrib.system.collector import collect
 from toolcrib.system.processes import Finished
 
 if TYPE_CHECKING:
-    from toolcrib.execution.sandbox.layout import Mask
+    from toolcrib.execution.sandbox.masks import Mask
     from toolcrib.execution.sandbox.sandbox import Sandbox
     from toolcrib.execution.sandbox.terms import View
 
@@ -135,7 +135,7 @@ async def confinement_of(
         version: of git.
         listing: what `git config --list -z --includes --show-scope` printed in it.
     """
-    from toolcrib.execution.sandbox.layout import Mask
+    from toolcrib.execution.sandbox.masks import Mask
     from toolcrib.execution.sandbox.sandbox import Sandbox
     from toolcrib.execution.sandbox.terms import Bind
 

@@ -20,7 +20,8 @@ from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.execution.sandbox.git_settings import masks_of_settings
-from toolcrib.execution.sandbox.layout import Mask, SandboxRoot
+from toolcrib.execution.sandbox.layout import SandboxRoot
+from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.mount_check import MountsMoved, check_mounts
 from toolcrib.execution.sandbox.preparation import NICE, empty_file
 from toolcrib.execution.sandbox.resources import tree

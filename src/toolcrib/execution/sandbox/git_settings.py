@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from toolcrib.execution.sandbox.layout import Mask
+from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.toolchains import is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.repositories.credentials import (

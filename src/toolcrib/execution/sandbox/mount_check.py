@@ -16,7 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcrib.execution.sandbox.layout import HOME, Mask, SandboxRoot
+from toolcrib.execution.sandbox.layout import HOME, SandboxRoot
+from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
 from toolcrib.execution.toolchains import is_among
 
@@ -33,19 +34,22 @@ class MountsMoved(BoundaryFailed):
     """What was mounted is not what was meant; it may be well at the next try."""
 
 
-def check_mounts(pid: int, layout: SandboxRoot) -> None:
+def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     """Wait until a run's mounts are made, and compare them with what was meant; blocking.
 
     Args:
         pid: its first process, which waits to be let go on.
         layout: what was meant.
 
+    Returns:
+        Whether they could be looked at.
+
     Raises:
         MountsMoved: something was moved meanwhile.
     """
+    if not _are_made(pid):
+        return False
     masks = layout.mounts()
-    if not masks or not _are_made(pid):
-        return
     wanted = {mask.path for mask in masks if is_among(mask.path, layout.roots)}
     points = _mount_points(pid) - _mount_points(os.getpid())
     known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable}
@@ -62,6 +66,7 @@ def check_mounts(pid: int, layout: SandboxRoot) -> None:
             seen, real = _status(inside, mask.path), _status(outside, mask.path)
             if seen is None or real is None or not _is_meant(mask, seen, real, empty):
                 raise _moved([mask.path])
+    return True
 
 
 def _are_made(pid: int) -> bool:

@@ -16,7 +16,7 @@ from toolcrib.system.child import Process
 from toolcrib.system.processes import Mark, Processes
 
 if TYPE_CHECKING:
-    from toolcrib.execution.sandbox.layout import Mask
+    from toolcrib.execution.sandbox.masks import Mask
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError

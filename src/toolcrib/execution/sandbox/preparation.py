@@ -22,14 +22,8 @@ from toolcrib.execution.sandbox import resources
 from toolcrib.execution.sandbox.confinement import LaunchPlan, rlimits
 from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.landlock import accesses
-from toolcrib.execution.sandbox.layout import (
-    HOME,
-    STORES,
-    TOP,
-    Mask,
-    Masks,
-    SandboxRoot,
-)
+from toolcrib.execution.sandbox.layout import HOME, STORES, TOP, SandboxRoot
+from toolcrib.execution.sandbox.masks import Mask, Masks
 from toolcrib.execution.sandbox.network import RunNetwork
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program

@@ -179,14 +179,14 @@ class Starter:
             pid, first = await first_process(status)
             confined.first = first
             # Before anything is made in there: it may have to be started once more.
-            await asyncio.to_thread(check_mounts, pid, prepared.layout)
+            is_seen = await asyncio.to_thread(check_mounts, pid, prepared.layout)
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if (on_namespace := options.get("on_namespace")) is not None:
                 await on_namespace(first.pidfd)
             self._watch(confined, prepared)
-            if options.get("look_for_lost"):
-                await prepared.temporary.open_inside(pid)
+            if options.get("look_for_lost") and is_seen:
+                prepared.temporary.open_inside(pid)
             await let_go(pid, prepared.plan, gate)
         except MountsMoved:
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import suppress
@@ -15,9 +14,6 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 MAX_ENTRIES = 1_000
-MAX_TRIES, PAUSE = 300, 0.001
-"""How often it is looked whether they are made, and seconds between; it takes some milliseconds."""
-MAX_REFUSED = 20
 TEMPORARY = "/tmp"  # noqa: S108 - that of a run
 
 
@@ -27,24 +23,14 @@ class TemporaryFolders:
 
     _open: list[tuple[str, int, frozenset[str]]] = field(default_factory=list)
 
-    async def open_inside(self, pid: int) -> None:
-        """Look at those in the namespaces of a run, whose program has not begun.
+    def open_inside(self, pid: int) -> None:
+        """Look at those in the namespaces of a run, which are made; its program has not begun.
 
         Args:
-            pid: its first process. Until it has its own root, what is seen there is the machine.
+            pid: its first process.
         """
-        root, refused = f"/proc/{pid}/root", 0
-        for _ in range(MAX_TRIES):
-            try:
-                if _is_made(root):
-                    self._add("~/", root + HOME)
-                    self._add(f"{TEMPORARY}/", root + TEMPORARY)
-                    return
-            except PermissionError:
-                refused += 1
-                if refused > MAX_REFUSED:  # a bubblewrap that is setuid lets nobody look
-                    return
-            await asyncio.sleep(PAUSE)
+        self._add("~/", f"/proc/{pid}/root{HOME}")
+        self._add(f"{TEMPORARY}/", f"/proc/{pid}/root{TEMPORARY}")
 
     def open_folder(self, path: str) -> None:
         """Look at those that lie on disk, the home inside the other."""
@@ -76,21 +62,6 @@ class TemporaryFolders:
         with suppress(OSError):
             before = frozenset(os.listdir(path))  # noqa: PTH208
             self._open.append((name, os.open(path, flags), before))
-
-
-def _is_made(root: str) -> bool:
-    """Whether a process sees the folders that were made for it, each a file system of its own.
-
-    Raises:
-        PermissionError: nobody may look.
-    """
-    try:
-        devices = {os.stat(root + name).st_dev for name in ("", HOME, TEMPORARY)}  # noqa: PTH116
-        return len(devices | {os.stat("/").st_dev}) == 4  # noqa: PTH116
-    except PermissionError:
-        raise
-    except OSError:
-        return False
 
 
 def _files(name: str, fd: int, before: frozenset[str]) -> list[str]:
