@@ -61,6 +61,7 @@ ROOMS_OF = {
         "core/names.py",  # tables of the package itself
         "core/config.py",
         "files/handles.py",
+        "files/live_runs.py",
         "retrieval/vectors.py",  # the mapped file beside an index
         "documents/writers/pdf.py",  # a template of the package itself
         "images/fonts.py",  # fonts of the machine

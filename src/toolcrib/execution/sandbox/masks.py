@@ -20,10 +20,11 @@ from toolcrib.files.path_rules import GENERATED_FOLDERS, Protection
 from toolcrib.files.repositories.places import BARE_REPOSITORY
 from toolcrib.files.trees import names_beneath
 
+OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
+
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
-OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
 
 Kind = Literal["hidden file", "hidden folder", "fixed", "pinned", "copy"]
 """fixed: it can be read and not changed; pinned: it can be changed and not be moved away;

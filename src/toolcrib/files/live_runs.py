@@ -1,0 +1,99 @@
+"""Whether programs of runs go on at this moment, in this process or in another one.
+
+A run may change the workspace while something of ours works on it: exchange a folder for a link
+between two looks, or read what is not masked for it yet. What cannot stand that asks here first.
+Two files are locked: one as long as a run goes on, the other as long as there must be none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolcrib.core.config import data_folder
+from toolcrib.core.errors import Busy
+from toolcrib.state.store import make_private
+from toolcrib.system.file_locks import NOT_INHERITED
+
+if TYPE_CHECKING or sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing is run there
+    raise ImportError
+
+LIVE, ALONE = "live.lock", "alone.lock"
+WAIT_SECONDS = 60.0
+PAUSE_SECONDS = 0.002
+
+
+def begin_run() -> int:
+    """Note that a run is about to begin, until the descriptor is closed; blocking.
+
+    Raises:
+        Busy: something goes on for long during which no run may begin.
+        OSError: the disk is full, or the system refuses.
+    """
+    live = _opened(LIVE)
+    try:
+        fcntl.flock(live, fcntl.LOCK_SH)
+        gate = _opened(ALONE)
+        try:
+            until = time.monotonic() + WAIT_SECONDS
+            while not _took(gate, fcntl.LOCK_EX):
+                if time.monotonic() > until:
+                    raise Busy(
+                        "A git tool has been at work for long, and no program may begin meanwhile.",
+                        hint="Wait for it, or cancel it.",
+                    )
+                time.sleep(PAUSE_SECONDS)
+        finally:
+            os.close(gate)
+    except BaseException:
+        os.close(live)
+        raise
+    return live
+
+
+@contextmanager
+def without_runs() -> Iterator[bool]:
+    """Whether no run goes on, in which case none begins as long as this is entered; blocking."""
+    if sys.platform == "win32":
+        yield True
+        return
+    gate = live = -1
+    try:
+        with suppress(OSError):  # where nothing can be written, nothing is run either
+            gate = _opened(ALONE)
+            fcntl.flock(gate, fcntl.LOCK_SH)
+            live = _opened(LIVE)
+        is_alone = live < 0 or _took(live, fcntl.LOCK_EX)
+        if live >= 0:
+            os.close(live)
+            live = -1
+        if not is_alone:
+            os.close(gate)
+            gate = -1
+        yield is_alone
+    finally:
+        for fd in (gate, live):
+            if fd >= 0:
+                os.close(fd)
+
+
+def _opened(name: str) -> int:
+    folder = Path(data_folder()) / "runs"
+    make_private(folder)
+    return os.open(folder / name, os.O_RDWR | os.O_CREAT | NOT_INHERITED, 0o600)
+
+
+def _took(fd: int, how: int) -> bool:
+    try:
+        fcntl.flock(fd, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
