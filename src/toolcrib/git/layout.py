@@ -289,7 +289,7 @@ class CheckedIndexes:
             state = (status.st_dev, status.st_ino, status.st_size, *times, hash_size)
             if self._harmless.get(place) == state:
                 continue
-            why = index_trouble(read_own(place, MAX_INDEX_BYTES), (hash_size,))
+            why = index_trouble(read_own(place, MAX_INDEX_BYTES), hash_size)
             if why:
                 raise PathDenied(
                     f"The repository {layout.top} is not used: {why}.",

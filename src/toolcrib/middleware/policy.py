@@ -237,7 +237,9 @@ async def _ask(call: Call, decision: Decision) -> None:
     arguments = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
     mark = fingerprint(tool.name, arguments)
     targets = targets_of(call)
-    if await _is_granted(call, mark, targets, site):
+    # What a run may reach is asked about by name, whatever else was allowed.
+    exact = bool(decision.hosts)
+    if await _is_granted(call, mark, targets, site, exact=exact):
         return
     alone = Denied(f"{tool.name} needs the approval of a person: {reason}.", hint=NOBODY_HERE)
     if ctx.caller.unattended and ctx.caller.ask is None:
@@ -253,7 +255,7 @@ async def _ask(call: Call, decision: Decision) -> None:
             if site and isinstance(answer, SiteApproval):
                 ctx.session.allow_site(site)
             await approvals.grant(request, "once")
-            await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
+            await approvals.is_granted(mark, tool.name, ctx.session.id, targets, exact=exact)
             return
         if answer is not None:
             await approvals.refuse(request)
@@ -275,13 +277,13 @@ def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
     return f"{summary}\n{redact_text(preview)}" if preview else summary
 
 
-async def _is_granted(call: Call, mark: str, targets: list[str], site: str) -> bool:
+async def _is_granted(call: Call, mark: str, targets: list[str], site: str, *, exact: bool) -> bool:
     """Whether a person has allowed it before: this very call, or what it opens."""
     approvals, session = call.ctx.use(Approvals), call.ctx.session
     if site and await approvals.is_site_granted(site, session.id):
         session.allow_site(site)
         return True
-    return await approvals.is_granted(mark, call.tool.name, session.id, targets)
+    return await approvals.is_granted(mark, call.tool.name, session.id, targets, exact=exact)
 
 
 def _refusal(tool: str, answer: PersonAnswer) -> Denied:

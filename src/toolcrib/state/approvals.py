@@ -160,9 +160,18 @@ class Approvals:
         return await self._rows.write(write)
 
     async def is_granted(
-        self, fingerprint: str, tool: str, session: str, targets: Sequence[str] = ()
+        self,
+        fingerprint: str,
+        tool: str,
+        session: str,
+        targets: Sequence[str] = (),
+        *,
+        exact: bool = False,
     ) -> bool:
-        """Whether this call was allowed. A grant for one call is used up by this."""
+        """Whether this call was allowed. A grant for one call is used up by this.
+
+        `exact`: only what was asked about this very call counts.
+        """
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> bool:
@@ -172,11 +181,13 @@ class Approvals:
                 (tool,),
             ).fetchall()
             for _, scope, mark, owner, _ in grants:
-                if scope == "session" and owner == session:
+                if scope == "session" and owner == session and (mark == fingerprint or not exact):
                     return True
                 if scope == "rule" and mark == fingerprint:
                     return True
             globs = [glob for _, scope, mark, _, glob in grants if scope == "rule" and not mark]
+            if exact:
+                globs = []
             if "*" in globs or (targets and all(_matches(t, globs) for t in targets)):
                 return True
             once = [i for i, scope, mark, *_ in grants if scope == "once" and mark == fingerprint]

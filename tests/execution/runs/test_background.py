@@ -72,15 +72,67 @@ async def test_hooks_that_did_not_exist_cannot_be_made(bench: RunBench, root: Pa
             break
     assert os.listdir(root / ".git/hooks") == []
     outcome = await running.finish()
+    (root / ".git/hooks").rmdir()  # it stays, for other servers mask it too
     assert picture(root) == before
     assert (outcome.state, outcome.notes) == ("none", ())
 
 
-async def test_nothing_is_left_of_a_cover_where_nothing_starts(bench: RunBench, root: Path) -> None:
+async def test_hooks_stay_covered_when_the_run_of_another_server_ends(
+    bench: RunBench, opened: Opened, root: Path
+) -> None:
     make(root)
-    with pytest.raises(ToolError):
-        await bench.runs.start(["/no/such/program"], bench.ctx(), tool="t", cwd=bench.path("."))
-    assert not (root / ".git/hooks").exists()
+    one = await bench.start("sleep 60")
+    other = await opened().start(
+        "until [ -e go ]; do sleep 0.05; done; mkdir .git/hooks; echo x > .git/hooks/post-commit;"
+        "echo tried; sleep 60"
+    )
+    await one.finish()
+    (root / "go").touch()
+    async for data in other.confined.read("stdout"):
+        if b"tried" in data:
+            break
+    assert os.listdir(root / ".git/hooks") == []
+    await other.finish()
+
+
+MAKES_REPOSITORIES = """
+W() { mkdir -p "$1"; printf 'ref: refs/heads/main\\n' > "$1/HEAD"
+printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n' > "$1/config"
+printf '\\tworktree = %s\\n\\tfsmonitor = "touch %s/ran; false"\\n' "$PWD" "$PWD" >> "$1/config"; }
+D=$(printf 'd/%.0s' $(seq 190))
+"""
+
+
+WITH_A_SPACE = (
+    "W 'w/.. '; W w/x; rm w/x/config; mkdir -p sub 'w/.. /objects' 'w/.. /refs';"
+    "printf '../.. \\n' > w/x/commondir; echo $PWD/sub/.git > w/x/gitdir;"
+    "mv w .git/worktrees; echo 'gitdir: ../.git/worktrees/x' > sub/.git"
+)
+OF_THE_CALLER = (
+    "mkdir -p src/$D/objects src/$D/refs; W src/$D; echo gitdir: /proc/self/cwd/$D > src/.git"
+)
+BEHIND_A_SPACE = 'mkdir -p "l/ /$D/objects" "l/ /$D/refs"; W "l/ /$D"; echo "gitdir:  /$D" > l/.git'
+
+
+@pytest.mark.parametrize(
+    ("scripts", "place"),
+    [
+        (("W x", "mkdir x/objects x/refs"), "x"),
+        (("W y/.git", "mkdir y/.git/objects y/.git/refs"), "y"),
+        ((WITH_A_SPACE,), "sub"),
+        ((OF_THE_CALLER,), "src"),
+        ((BEHIND_A_SPACE,), "l"),
+    ],
+    ids=["in two runs", ".git in two runs", "commondir", "of the caller", "a space"],
+)
+async def test_no_repository_of_runs_makes_git_run_something(
+    bench: RunBench, root: Path, scripts: tuple[str, ...], place: str
+) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for script in scripts:
+        await done(bench, f"{MAKES_REPOSITORIES}{script}; sleep 0.3")
+    subprocess.run(["git", "status"], cwd=root / place, check=False, capture_output=True)
+    assert not (root / "ran").exists()
 
 
 async def test_a_harmless_repository_is_part_of_the_step(bench: RunBench, root: Path) -> None:
@@ -130,6 +182,7 @@ async def test_what_is_new_is_told_and_undo_takes_it_away(
 
 async def test_settings_elsewhere_are_taken_away_at_once(bench: RunBench, root: Path) -> None:
     make(root)
+    (root / ".git/hooks").mkdir()
     before = picture(root)
     notes = await done(
         bench, "mkdir evil; echo '[core] fsmonitor=x' > evil/config; echo ../evil > .git/commondir"

@@ -43,6 +43,19 @@ def decision(filter_: bytes, number: int, architecture: int, arguments: list[int
             at += if_true if holds else if_false
 
 
+def test_without_a_network_of_its_own_nothing_goes_around_landlock() -> None:
+    for machine, (code, numbers) in ARCHITECTURES.items():
+        shared, own = (program(machine, s, alone=a) for s, a in ((TCP_SOCKETS, 0), (SOCKETS, 1)))
+        for name, at in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3), ("listen", 5)):
+            arguments = [0] * 6
+            arguments[at] = 0x20000000 | 0x4000
+            assert decision(shared, numbers[name], code, arguments) == 0x00050001, name
+            assert decision(own, numbers[name], code, arguments) == ALLOW
+            arguments[at] = 0x4000
+            if name != "listen":
+                assert decision(shared, numbers[name], code, arguments) == ALLOW
+
+
 def test_both_processors_have_the_same_rules() -> None:
     differing = set()
     (code_x, numbers_x), (code_a, numbers_a) = ARCHITECTURES.values()

@@ -227,6 +227,15 @@ async def test_a_rule_for_the_tool_is_none_for_its_network(folder: Path) -> None
         assert result.error.code == "needs_approval"
 
 
+async def test_each_host_is_asked_about_whatever_the_conversation_allows(box: Toolbox) -> None:
+    first = await call(box, command="true", network=["one.example"])
+    assert first.error is not None
+    await box.use(Approvals).grant(first.error.details["id"], "session")
+    assert (await call(box, command="true", network=["one.example"])).error is None
+    other = await call(box, command="true", network=["two.example"])
+    assert other.error is not None and other.error.code == "needs_approval"
+
+
 async def test_what_was_not_reached_of_this_machine_is_named_with_its_port(box: Toolbox) -> None:
     script = "import urllib.request as u; u.urlopen('http://localhost:59871/', timeout=5)"
     done = await approved(

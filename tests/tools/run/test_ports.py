@@ -188,6 +188,16 @@ async def two_conversations(box: Toolbox) -> None:
             assert "GET /x" in run.text
 
 
+async def test_where_a_server_of_the_user_is_expected_no_run_listens(
+    folder: Path, strong: None
+) -> None:
+    """A key goes there: of a model server, say, that is not started yet."""
+    del strong
+    async with box_on(folder, agent={"base_url": "http://127.0.0.1:18734/v1"}) as box:
+        opened = await fine(box, "run_command", command="sleep 99", ports=[18734])
+        assert "127.0.0.1:18734" not in opened.text
+
+
 async def test_where_nothing_listens_a_connection_breaks_at_once(
     folder: Path, strong: None
 ) -> None:

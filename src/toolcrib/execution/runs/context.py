@@ -6,7 +6,7 @@ from toolcrib.core.context import Services
 from toolcrib.execution.runs.folders import SCHEMA, Folders
 from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.snapshots import MaskPoints, SnapshotCache
+from toolcrib.files.changes.snapshots import SnapshotCache
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store
@@ -19,7 +19,6 @@ class RunContext:
         folders: where the upper directories are.
         rows: those of pending runs.
         triggers: finds what the user has to be asked about.
-        mask_points: those of runs in the background.
         caches: what is known of the contents beneath each root, by its real path.
     """
 
@@ -31,7 +30,6 @@ class RunContext:
         self.rows = store.area(SCHEMA)
         self.folders = Folders(store.path)
         self.triggers = Triggers(self.workspace)
-        self.mask_points = MaskPoints()
         self.caches = {
             root.real: SnapshotCache(self.folders.base, root.real) for root in self.workspace.roots
         }

@@ -35,6 +35,7 @@ from toolcrib.files.changes.snapshots import (
     compare,
     digest_now,
     identities,
+    make_hooks_folders,
     restore_tree,
     take_snapshot,
 )
@@ -289,16 +290,12 @@ class DirectRun:
     _before: dict[str, Snapshot] = field(default_factory=dict)
     _began: float = 0.0
     _notes: list[str] = field(default_factory=list)
-    _mask_points: dict[str, list[str]] = field(default_factory=dict)
-    _given_up: bool = False
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None:  # it did not even start, and may still be taking its snapshot
-            self._given_up = True
-            await asyncio.to_thread(self._remove_masks)
+        del kind, error, trace
 
     async def prepare(self, ctx: Ctx) -> dict[str, View]:
         """Take a snapshot of the files and of their contents.
@@ -430,20 +427,17 @@ class DirectRun:
         for root in self.context.workspace.roots:
             with self.context.top(root).open() as handle:
                 index = take_snapshot(handle.fd, self._skip(root), check)
+                is_masked = self.background and self.level == "strong"
+                if is_masked and make_hooks_folders(handle.fd, index):
+                    index = take_snapshot(handle.fd, self._skip(root), check)
                 memory = self.context.caches[root.real]
                 memory.keep(handle.fd, index, check)
-                if self.background and self.level == "strong":
-                    mask_points = self.context.mask_points.acquire(root.real, handle.fd, index)
-                    self._mask_points[root.real] = mask_points
             self._before[root.real] = index
             memory.forget_old()
-        if self._given_up:
-            self._remove_masks()
 
     def _compare(self, ctx: Ctx) -> list[Comparison]:
         """What differs, root by root."""
         start = self.context.workspace.start(ctx.session.directory)
-        self._remove_masks()
         found: list[Comparison] = []
         for root in self.context.workspace.roots:
             comparison = Comparison(
@@ -457,14 +451,6 @@ class DirectRun:
             comparison.compare(self._skip(root))
             found.append(comparison)
         return found
-
-    def _remove_masks(self) -> None:
-        for root in self.context.workspace.roots:
-            if self._mask_points.get(root.real):
-                with suppress(ToolError, KeyError), self.context.top(root).open() as handle:
-                    self.context.mask_points.release(
-                        root.real, handle.fd, self._mask_points.pop(root.real)
-                    )
 
     def _changes(self, deltas: Sequence[Delta]) -> tuple[list[Change], int]:
         """The changes for the log; the contents that they need are kept for it."""

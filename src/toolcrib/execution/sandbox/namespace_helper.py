@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import select
 import socket
@@ -132,7 +133,10 @@ class NamespaceHelper:
             await self._answer(f"hide {mask.path}")
 
     async def _socket(self, request: str) -> socket.socket:
-        return socket.socket(fileno=(await self._answer(request))[0])
+        descriptors = await self._answer(request)
+        if not descriptors:  # the system had none left to receive it with
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return socket.socket(fileno=descriptors[0])
 
     async def _answer(self, request: str) -> list[int]:
         """The descriptors that a request brings; the first is answered unasked."""

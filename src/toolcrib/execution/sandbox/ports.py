@@ -10,6 +10,7 @@ holds everywhere. All of it ends with the run.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 import sys
@@ -35,6 +36,8 @@ MAX_PORTS = 16
 ADDRESS = str(SERVER_ADDRESS)
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
+
+_CONFIGURED = re.compile(r"//(?:127\.[\d.]+|localhost|\[::1\]):(\d+)")
 
 Dial = Callable[[], Awaitable[socket.socket]]
 
@@ -220,7 +223,8 @@ class RunPorts:
             await self.reach(other)
 
     async def _serve(self, port: int) -> None:
-        listener = _bound(port, taken=self._sockets is None)
+        taken = self._sockets is None or port in self.owner.reserved
+        listener = _bound(port, taken=taken)
         local = int(listener.getsockname()[1])
         self._relays[local] = await Relay.on(listener, partial(self.connected, port))
         self.served.append(ServedPort(port, local))
@@ -291,15 +295,21 @@ class RunPorts:
 class Ports:
     """A service: the ports of all runs of this process, by conversation."""
 
-    def __init__(self, processes: Processes, egress: Callable[[], Egress]) -> None:
+    def __init__(
+        self, processes: Processes, egress: Callable[[], Egress], reserved: frozenset[int]
+    ) -> None:
         self.processes = processes
         self.egress = egress
+        self.reserved = reserved
         self._runs: dict[str, list[RunPorts]] = {}
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is open before a run asks for it."""
-        return cls(services.use(Processes), lambda: services.use(Egress))
+        # Where the configuration expects a server of the user's (a model, MCP), we send their keys.
+        named = _CONFIGURED.findall(repr(services.config))
+        reserved = frozenset(map(int, named))
+        return cls(services.use(Processes), lambda: services.use(Egress), reserved)
 
     def of(self, session: str) -> tuple[RunPorts, ...]:
         """The runs of a conversation that have to do with ports."""

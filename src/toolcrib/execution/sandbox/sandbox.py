@@ -125,6 +125,9 @@ GAP_TRUNCATE = "files outside can be emptied (Landlock before 6.2)"
 GAP_OVERLAY = "no overlay: runs work on the folder itself, after a snapshot"
 NO_LANDLOCK = "the kernel has no Landlock"
 
+WEAKER = "the boundary that worked before cannot be made at this moment"
+TRY_AGAIN = "Stop background jobs that are not needed (list_jobs, stop_job), then try again."
+
 _found: dict[tuple[str, str, int], Report] = {}
 _best: dict[tuple[str, str, int], Report] = {}
 STRENGTH: tuple[Level, ...] = ("none", "kernel", "strong")
@@ -133,7 +136,7 @@ STRENGTH: tuple[Level, ...] = ("none", "kernel", "strong")
 class BoundaryProbe:
     """Finds the level, once a process, and again after `forget`.
 
-    One that is weaker than what worked before is not kept: the next question tries again.
+    Where only a weaker one works than before, there is none, until the next question tries again.
 
     Args:
         starter: starts the tries, just as runs are started.
@@ -158,7 +161,9 @@ class BoundaryProbe:
             if self._key not in _found:
                 found = await self._find()
                 if _strength(found) < _strength(_best.get(self._key, found)):
-                    return found  # for want of descriptors, say: what worked may work again
+                    # For want of descriptors, say, which a run may have used up: nothing is run
+                    # at less than before, and what worked may work again.
+                    return Report("none", (WEAKER, *found.why), fix=TRY_AGAIN)
                 _found[self._key] = _best[self._key] = found
             return _found[self._key]
 

@@ -55,6 +55,9 @@ UNCHANGED = 0xFFFFFFFF
 MAX_SEGMENT_BYTES, MAX_SEMAPHORES = 1 << 16, 64
 """Of one piece of shared memory and one set of semaphores of System V. Nobody counts them, and
 there may be thousands; programs that need more of one use files in memory."""
+FAST_OPEN = 0x20000000
+SENDING = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
+"""Calls that connect with that flag, and which argument it stands in."""
 LEASES = (1024, 1026)
 """F_SETLEASE and F_NOTIFY: who opens a file that is leased waits for 45 seconds."""
 
@@ -134,6 +137,10 @@ OF_OTHERS: tuple[Rule, ...] = (
     # One of a pair of datagrams sends to any path.
     *(_rule("socketpair", ALLOW, kind) for kind in (A_STREAM, OF_RECORDS)),
     _refuse("socketpair", number=errno.EACCES),
+    # Of these Landlock takes no notice: to be connected with the first data, and to a port that
+    # the system chooses.
+    *(_refuse(name, (flags, "has", FAST_OPEN)) for name, flags in SENDING.items()),
+    _refuse("listen"),
 )
 """Calls that reach another process of the machine."""
 NO_SOCKETS: tuple[Rule, ...] = (_refuse("socket", number=errno.EACCES),)

@@ -10,10 +10,8 @@ import json
 import os
 import stat
 import sys
-import threading
 import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -361,46 +359,21 @@ class SnapshotCache:
         self.blobs.sweep(wanted.__contains__)
 
 
-class MaskPoints:
-    """Empty folders over which masks are mounted; each stays as long as some run needs it."""
+def make_hooks_folders(top: int, index: Snapshot) -> bool:
+    """Give each repository the empty folder for hooks that masks need; whether one had none.
 
-    def __init__(self) -> None:
-        self._needed: Counter[tuple[str, str]] = Counter()
-        self._lock = threading.Lock()
+    They stay: another server may have masked the same one, and would lose its mask with it.
 
-    def acquire(self, real: str, top: int, index: Snapshot) -> list[str]:
-        """Make those that a tree needs; what others made there is not the user's.
-
-        Args:
-            real: the top of the tree.
-            top: a descriptor of it.
-            index: its snapshot; mask points are taken out of it.
-        """
-        with self._lock:
-            shared = [
-                relative
-                for where, relative in self._needed
-                if where == real and relative in index.entries
-            ]
-            for relative in shared:
-                del index.entries[relative]
-            made = []
-            for relative in without_hooks(index.entries):
-                with suppress(OSError), parent_of(top, relative) as (folder, name):
-                    os.mkdir(name, dir_fd=folder)
-                    made.append(relative)
-            self._needed.update((real, relative) for relative in (*made, *shared))
-        return [*made, *shared]
-
-    def release(self, real: str, top: int, ways: Sequence[str]) -> None:
-        """Remove those that nobody needs any more, where they are still empty."""
-        with self._lock:
-            self._needed.subtract((real, relative) for relative in ways)
-            self._needed = +self._needed
-            for relative in ways:
-                if (real, relative) not in self._needed:
-                    with suppress(OSError), parent_of(top, relative) as (folder, name):
-                        os.rmdir(name, dir_fd=folder)
+    Args:
+        top: a descriptor of the tree.
+        index: its snapshot.
+    """
+    made = False
+    for relative in without_hooks(index.entries):
+        with suppress(OSError), parent_of(top, relative) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
+            made = True
+    return made
 
 
 def digest_now(top: int, relative: str, image: EntryState) -> str:

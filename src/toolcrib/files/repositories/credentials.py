@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.state.redaction import KNOWN
 
 IN_ANY_FOLDER = frozenset({".gitmodules", ".gitconfig"})
@@ -100,6 +101,16 @@ def settings_in(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
         entry = _ENTRY.match(text)
         if entry is not None:
             yield section, entry[1].lower(), value_of(entry[2])
+
+
+def hash_size_of(config: bytes) -> int:
+    """The bytes of a hash in a repository with these settings."""
+    found = [
+        value
+        for section, key, value in settings_in(config)
+        if (section, key) == (b"extensions", b"objectformat")
+    ]
+    return HASH_SIZES[bool(found) and found[-1].lower() == b"sha256"]
 
 
 def value_of(text: bytes) -> bytes:

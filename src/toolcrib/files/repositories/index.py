@@ -30,27 +30,24 @@ _SUSPECT = re.compile(rb"(?:\A|/)(?:/|\Z|\.|git~|[^/]*[^\x00-\x7f])", re.IGNOREC
 """A component that has to be looked at: empty, with a dot, a short name, or beyond ASCII."""
 
 
-def index_trouble(data: bytes, hash_sizes: tuple[int, ...] = HASH_SIZES) -> str:
+def index_trouble(data: bytes, hash_size: int = HASH_SIZES[0]) -> str:
     """Why git must not read an index; "" where it may.
 
     Args:
         data: of the file; an empty one is no index, and harmless.
-        hash_sizes: the bytes of a hash that it may have; one by which it can be read counts.
+        hash_size: the bytes of a hash in that repository. What another one makes of it may be
+            harmless where what git makes of it is not.
     """
     if not data:
         return ""
-    readable = False
-    for size in hash_sizes:
-        try:
-            names = list(_names(data, size))
-        except (ValueError, IndexError):
-            continue
-        readable = True
-        for name in names:
+    try:
+        for name in list(_names(data, hash_size)):
             # A split index has no names for what replaces entries of the shared one.
             if name and _SUSPECT.search(name) and _is_misplaced(name):
                 return f"its index names {name.decode('utf-8', 'replace')[:100]!r}"
-    return "" if readable else UNREADABLE
+    except (ValueError, IndexError):
+        return UNREADABLE
+    return ""
 
 
 def _is_misplaced(name: bytes) -> bool:

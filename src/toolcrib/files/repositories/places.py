@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection
 from contextlib import suppress
 
@@ -16,8 +15,16 @@ HOOKS = "hooks"
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository."""
 MAX_CONFIG_BYTES = 65_536
-_LEADS = re.compile(rb"(?:gitdir:)?\s*([^\0]+?)\s*(?:\Z|\0)")
-"""Git reads up to a NUL."""
+GITDIR, COMMONDIR = b"gitdir: ", "commondir"
+
+
+def named_in(name: str, data: bytes) -> str:
+    """The path that a `.git` file or a `commondir` names, as git reads it; "" for none."""
+    is_file = data.startswith(GITDIR)
+    if not is_file and name != COMMONDIR:
+        return ""
+    # Spaces belong to it. What is behind a NUL does not.
+    return os.fsdecode(data.removeprefix(GITDIR).rstrip(b"\r\n").partition(b"\0")[0])
 
 
 def led_to(file: str, *, follow: bool = False) -> str:
@@ -28,10 +35,9 @@ def led_to(file: str, *, follow: bool = False) -> str:
         follow: whether links on the way are followed, as git does.
     """
     with suppress(OSError):
-        led = _LEADS.match(read_plain(file, MAX_CONFIG_BYTES, follow=follow))
-        if led is not None:
-            folder = os.path.dirname(file)  # noqa: PTH120
-            return os.path.realpath(os.path.join(folder, os.fsdecode(led[1])))  # noqa: PTH118
+        folder, _, name = file.rpartition("/")
+        if led := named_in(name, read_plain(file, MAX_CONFIG_BYTES, follow=follow)):
+            return os.path.realpath(os.path.join(folder, led))  # noqa: PTH118
     return ""
 
 

@@ -14,9 +14,18 @@ from pathlib import Path
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.credentials import hash_size_of
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.repositories.judgement import LINK
-from toolcrib.files.repositories.places import MAX_CONFIG_BYTES, led_to, lies_in_repository
+from toolcrib.files.repositories.places import (
+    BARE_REPOSITORY,
+    COMMONDIR,
+    GIT,
+    MAX_CONFIG_BYTES,
+    led_to,
+    lies_in_repository,
+    named_in,
+)
 from toolcrib.files.repositories.settings import trouble
 from toolcrib.files.trees import parent_of
 from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of
@@ -85,11 +94,12 @@ class RepositoryQuarantine:
         names = {entry.name for entry in place.list()} if kind == "folder" else set()
         if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
             return None
+        hash_size = hash_size_of(_read(self._common(place).child("config")))
         for name in sorted(filter(INDEX.match, names)):
-            if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES)):
+            if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES), hash_size):
                 return place.child(name), f"{why}, which git would write to"
         own = self._is_in_repository(place)
-        if self.kind_before(place.child("HEAD")):
+        if self._was_repository(place):
             added = (n for n in OBEYED if n in names and not self.kind_before(place.child(n)))
             new = next(added, "")
             if own and new == WORKTREE_SETTINGS:
@@ -122,20 +132,31 @@ class RepositoryQuarantine:
     def _misleading_file(self, place: SafePath) -> tuple[SafePath, str] | None:
         folder = led_to(place.absolute) if place.parts[-1] == ".git" else ""
         inner = self.workspace.find(folder) if folder else None
-        if inner is None or self._is_in_repository(inner):
+        if not folder or (inner is not None and self._is_in_repository(inner)):
             return None
-        return place, "it leads git to a folder that runs can write"
+        return place, "it leads git to a folder that is no part of a repository that was there"
 
     def _is_in_repository(self, place: SafePath) -> bool:
         """Whether git keeps it for a working tree or module of a repository that was there."""
-        depth = place.parts.index(".git") + 1 if ".git" in place.parts[:-1] else 0
-        top = place.ancestor(depth)
-        if not depth or place.parts[depth] not in OWN_PLACES:
+        top = self._common(place)
+        if top == place or place.parts[len(top.parts)] not in OWN_PLACES:
             return False
-        if not self.kind_before(top.child("HEAD")):
+        if not self._was_repository(top):
             return False
-        led = os.fsdecode(_read(place.child("commondir"))).strip()
+        led = named_in(COMMONDIR, _read(place.child(COMMONDIR)))
         return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
+
+    def _common(self, place: SafePath) -> SafePath:
+        """The `.git` that a folder lies in; itself, where it lies in none."""
+        inside = GIT in place.parts[:-1]
+        return place.ancestor(place.parts.index(GIT) + 1) if inside else place
+
+    def _was_repository(self, place: SafePath) -> bool:
+        """Whether all was there by which git takes a folder for one, not only some of it."""
+        there = {
+            name for name in (*BARE_REPOSITORY, COMMONDIR) if self.kind_before(place.child(name))
+        }
+        return there >= BARE_REPOSITORY or there >= {"HEAD", COMMONDIR}
 
     def _open_up(self, place: SafePath) -> None:
         """Give ourselves the rights on a new folder that git, which lists none, can do without."""
