@@ -13,18 +13,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy
 from toolcrib.state.store import make_private
 from toolcrib.system.file_locks import NOT_INHERITED
-
-if TYPE_CHECKING or sys.platform != "win32":
-    import fcntl
-
-if TYPE_CHECKING and sys.platform == "win32":  # nothing is run there
-    raise ImportError
 
 LIVE, ALONE = "live.lock", "alone.lock"
 WAIT_SECONDS = 60.0
@@ -38,6 +31,10 @@ def begin_run() -> int:
         Busy: something goes on for long during which no run may begin.
         OSError: the disk is full, or the system refuses.
     """
+    if sys.platform == "win32":
+        raise NotImplementedError  # nothing is run there
+    import fcntl
+
     live = _opened(LIVE)
     try:
         fcntl.flock(live, fcntl.LOCK_SH)
@@ -65,6 +62,8 @@ def without_runs() -> Iterator[bool]:
     if sys.platform == "win32":
         yield True
         return
+    import fcntl
+
     gate = live = -1
     try:
         with suppress(OSError):  # where nothing can be written, nothing is run either
@@ -92,6 +91,10 @@ def _opened(name: str) -> int:
 
 
 def _took(fd: int, how: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
     try:
         fcntl.flock(fd, how | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
+import shlex
 import shutil
 import time
 from collections import OrderedDict
@@ -18,6 +20,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, not_installed
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.repositories.settings import Setting, listed_settings
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
@@ -191,25 +194,63 @@ class GitProgram:
         max_output: int = MAX_OUTPUT_BYTES,
         passed_on: Sequence[str] = PASSED_ON,
         watch: Callable[[Chunk], None] | None = None,
+        plain: bool = False,
     ) -> Finished:
         """Run git to its end, whatever its exit code.
+
+        While programs of runs go on, it is confined, but for what is `plain`: what git writes
+        to where no run can lead it elsewhere.
 
         Raises:
             TimedOut: it took too long; nothing of it runs any more.
             TooLarge: it printed more than `max_output`.
         """
         setup = await self.setup(ctx)
-        done = await ctx.use(Processes).run(
-            [setup.path, "--no-pager", *args],
-            cwd=cwd,
-            env=env,
-            stdin=stdin,
-            timeout=ctx.remaining(seconds),
-            max_output=max_output,
-            passed_on=passed_on,
-            on_output=watch,
-        )
+        with without_runs() as is_alone:
+            front: list[str] = []
+            if not is_alone and not plain:
+                front = await self._confined(ctx, setup, sees_all=passed_on is AGENTS)
+                if front and "GIT_SSH_COMMAND" in env:
+                    env = {**env, "GIT_SSH_COMMAND": f"{env['GIT_SSH_COMMAND']} {_ssh_settings()}"}
+            done = await ctx.use(Processes).run(
+                [*front, setup.path, "--no-pager", *args],
+                cwd=cwd,
+                env=env,
+                stdin=stdin,
+                timeout=ctx.remaining(seconds),
+                max_output=max_output,
+                passed_on=passed_on,
+                on_output=watch,
+            )
+        if front and done.exit_code and bytes(done.stderr).startswith(b"bwrap: "):
+            words = str(done.stderr).removeprefix("bwrap: ").strip()[:200]
+            raise Unavailable(
+                f"git could not be confined while programs run: {words}",
+                hint="Stop the programs in the background (list_jobs, stop_job), then try again.",
+            )
         return ended(args, done)
+
+    async def _confined(self, ctx: Ctx, setup: GitSetup, *, sees_all: bool) -> list[str]:
+        """What confines git while runs go on, which could lead it elsewhere at any moment."""
+        from toolcrib.execution.sandbox.sandbox import Sandbox
+
+        names = [setup.user_value(f"core.{kind}file") for kind in ("excludes", "attributes")]
+        names += [f"~/.config/git/{name}" for name in ("ignore", "attributes")]
+        readable = list(map(_expanded, filter(None, names)))
+        writable = [str(self.views)]
+        return await ctx.use(Sandbox).own_program(
+            writable=writable, readable=readable, sees_all=sees_all
+        )
+
+
+def _expanded(name: str) -> str:
+    return os.path.expanduser(name)  # noqa: PTH111
+
+
+def _ssh_settings() -> str:
+    """Options for ssh in a namespace of users: there root's own files seem to be nobody's."""
+    own = _expanded("~/.ssh/config")
+    return f"-F {shlex.quote(own if os.path.isfile(own) else 'none')}"  # noqa: PTH113
 
 
 def ended(args: Sequence[str], done: Finished) -> Finished:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Denied, NotFound, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, Busy, Denied, NotFound, ToolError, Unavailable
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
+from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, holds_credentials
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.settings import Setting
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
@@ -118,11 +119,12 @@ class Repository:
         max_output: int = MAX_OUTPUT_BYTES,
         passed_on: Sequence[str] = PASSED_ON,
         unobeyed: bool = False,
+        plain: bool = False,
     ) -> Finished:
         """Run git in it, whatever its exit code.
 
         `reads` says that nothing may be written, `unobeyed` that nothing of the repository's own
-        runs, even of one that is trusted.
+        runs, even of one that is trusted; for `plain` see `GitProgram.run`.
         """
         confined = None if unobeyed else self.confinement
         own = self.environment if confined or not self.confinement else self.outside
@@ -149,6 +151,7 @@ class Repository:
             seconds=seconds,
             max_output=max_output,
             passed_on=passed_on,
+            plain=plain,
         )
 
     async def run(
@@ -285,17 +288,32 @@ class Repository:
             _of_branches(await self.program.settings_of(self.ctx, data)),
             _of_branches(settings),
         )
-        real = f"{self.layout.common_dir}/config"
-        for name in [*now, *(n for n in before if n not in now)]:
-            if now.get(name) == before.get(name):
-                continue
-            if name in before:
-                unset = ("config", "--file", real, "--unset-all", name)
-                await self.attempt(*unset, unobeyed=True)
-            for value in now.get(name, ()):
-                add = ("config", "--file", real, "--add", name, value)
-                checked(add, await self.attempt(*add, unobeyed=True))
+        names = [*now, *(n for n in before if n not in now)]
+        changed = [name for name in names if now.get(name) != before.get(name)]
+        with without_runs() as is_alone:
+            if changed and not is_alone:
+                await asyncio.to_thread(self._refuse_to_show_credentials)
+            for name in changed:
+                await self._write_setting(name, name in before, now.get(name, []))
         return now
+
+    async def _write_setting(self, name: str, was_there: bool, values: Sequence[str]) -> None:
+        """Write one into the real settings, which no run can lead elsewhere."""
+        command = ("config", "--file", f"{self.layout.common_dir}/config")
+        if was_there:
+            await self.attempt(*command, "--unset-all", name, unobeyed=True, plain=True)
+        for value in values:
+            add = (*command, "--add", name, value)
+            checked(add, await self.attempt(*add, unobeyed=True, plain=True))
+
+    def _refuse_to_show_credentials(self) -> None:
+        """Refuse to write settings anew that a run would see before they are covered again."""
+        if holds_credentials(read_own(f"{self.layout.common_dir}/config", MAX_SETTINGS_BYTES)):
+            raise Busy(
+                "What the branch follows was not noted: a program that runs in the background "
+                "would see the credentials in .git/config.",
+                hint="Stop it first (list_jobs, stop_job), then do that again.",
+            )
 
 
 def _of_branches(settings: Sequence[Setting]) -> dict[str, list[str]]:

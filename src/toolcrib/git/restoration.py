@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict, ToolError
@@ -19,6 +20,7 @@ from toolcrib.git.snapshots import (
     RepositoryState,
     leads_away,
 )
+from toolcrib.system.removal import FOLDER
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
@@ -64,7 +66,8 @@ async def _entries(repository: Repository, index: str) -> list[str]:
             await repository.run("read-tree", digest, env={"GIT_INDEX_FILE": place})
         else:
             data = await repository.read("cat-file", "blob", digest)
-            await asyncio.to_thread(_write_whole, place, data)
+            folder, _, name = place.rpartition("/")
+            await asyncio.to_thread(_write_whole, folder, name, data)
         done = await repository.run("ls-files", "--stage", "-z", env={"GIT_INDEX_FILE": place})
     finally:
         with suppress(OSError):
@@ -186,12 +189,11 @@ async def _restore_index(
     if now.index == then.index:
         return
     kind, _, digest = then.index.partition(" ")
-    place = f"{repository.layout.git_dir}/index"
     if kind == "tree":
         await repository.run("read-tree", digest)
     elif kind == "blob":
         data = await repository.read("cat-file", "blob", digest)
-        await asyncio.to_thread(_write_whole, place, data)
+        await asyncio.to_thread(_write_whole, repository.layout.git_dir, "index", data)
     else:
         await repository.run("read-tree", "--empty")
 
@@ -232,66 +234,87 @@ async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
     return found
 
 
-def _folder(repository: Repository, name: str) -> Path:
-    """The folder of a file, made where it is missing, and never by way of a link."""
-    place = f"{repository.layout.top}/{name}"
-    folder = Path(place).parent
-    if leads_away(place):
-        raise Conflict(f"A folder of {printable(name)} is a link now.", hint=STALE_HINT)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+@contextmanager
+def _opened(top: str, name: str) -> Iterator[tuple[int | None, str]]:
+    """The folder of a file, open and made where it is missing, never by way of a link; its name.
+
+    On Windows, where no program of a run could exchange a folder meanwhile, the path in its place.
+    """
+    *folders, last = name.split("/")
+    if sys.platform == "win32":
+        folder = Path(top, *folders)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield None, str(folder / last)
+        return
+    fd = os.open(top, FOLDER)
+    try:
+        for each in folders:
+            with suppress(FileExistsError):
+                os.mkdir(each, dir_fd=fd)
+            try:
+                inner = os.open(each, FOLDER, dir_fd=fd)
+            except OSError:
+                what = f"A folder of {printable(name)} is a link or a file now."
+                raise Conflict(what, hint=STALE_HINT) from None
+            os.close(fd)
+            fd = inner
+        yield fd, last
+    finally:
+        os.close(fd)
 
 
 def _clear(repository: Repository, name: str) -> None:
     """Make room for a file where an empty folder stands."""
-    with suppress(OSError):
-        Path(repository.layout.top, name).rmdir()
+    with _opened(repository.layout.top, name) as (fd, last), suppress(OSError):
+        os.rmdir(last, dir_fd=fd)
 
 
 def _put(repository: Repository, name: str, mode: str, data: bytes) -> None:
-    folder = _folder(repository, name)
-    made = folder / f".toolcrib-{random_id(8)}"
     _clear(repository, name)
-    try:
-        if mode == "120000":
-            made.symlink_to(os.fsdecode(data))
-        else:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-            bits = 0o777 if mode == "100755" else 0o666
-            with os.fdopen(os.open(made, flags, bits), "wb") as file:
-                file.write(data)
-        made.replace(Path(repository.layout.top, name))
-    finally:
-        made.unlink(missing_ok=True)
+    bits = 0o777 if mode == "100755" else 0o666
+    _write_whole(repository.layout.top, name, data, bits, is_link=mode == "120000")
 
 
 def remove_file(repository: Repository, name: str) -> None:
     """Delete a file of the working tree, and folders that are empty then. It blocks."""
-    if leads_away(f"{repository.layout.top}/{name}"):
+    top = repository.layout.top
+    if leads_away(f"{top}/{name}"):
         return  # for git it is gone already
-    folder = _folder(repository, name)
-    with suppress(FileNotFoundError, IsADirectoryError):
-        Path(repository.layout.top, name).unlink()
+    with _opened(top, name) as (fd, last), suppress(FileNotFoundError, IsADirectoryError):
+        os.unlink(last, dir_fd=fd)
     with suppress(OSError):
-        while folder != Path(repository.layout.top):
-            folder.rmdir()
-            folder = folder.parent
+        while name := name.rpartition("/")[0]:
+            with _opened(top, name) as (fd, last):
+                os.rmdir(last, dir_fd=fd)
 
 
-def _write_whole(place: str, data: bytes) -> None:
-    made = Path(f"{place}.{random_id(8)}")
-    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made.write_bytes(data)
-    made.replace(place)
+def _write_whole(
+    top: str, name: str, data: bytes, bits: int = 0o666, *, is_link: bool = False
+) -> None:
+    with _opened(top, name) as (fd, last):
+        made = f"{last}.{random_id(8)}"
+        try:
+            if is_link:
+                os.symlink(os.fsdecode(data), made, dir_fd=fd)
+            else:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                with os.fdopen(os.open(made, flags, bits, dir_fd=fd), "wb") as file:
+                    file.write(data)
+            os.replace(made, last, src_dir_fd=fd, dst_dir_fd=fd)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(made, dir_fd=fd)
+            raise
 
 
 def _restore_state(git_dir: str, then: RepositoryState) -> None:
     for name in STATE_FILES:
         if name not in then.state:
-            Path(git_dir, name).unlink(missing_ok=True)
+            with _opened(git_dir, name) as (fd, last), suppress(FileNotFoundError):
+                os.unlink(last, dir_fd=fd)
     for folder in STATE_FOLDERS:
         if not any(name.startswith(f"{folder}/") for name in then.state):
             shutil.rmtree(f"{git_dir}/{folder}", ignore_errors=True)
     for name, text in then.state.items():
         with suppress(ToolError):
-            _write_whole(f"{git_dir}/{name}", text.encode("latin-1"))
+            _write_whole(git_dir, name, text.encode("latin-1"))

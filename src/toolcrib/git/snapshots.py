@@ -158,11 +158,13 @@ async def _index(repository: Repository, files: Sequence[FileStatus]) -> str:
 
 
 async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Mode and object of files as they are, byte by byte."""
+    """Mode and object of files as they are, byte by byte; none of what must not be read."""
     found: dict[str, tuple[str, str]] = {}
     plain: list[tuple[str, str]] = []
     top = repository.layout.top
     for name in names:
+        if repository.is_hidden(name):
+            continue  # any run may read the objects of the repository
         place = f"{top}/{name}"
         try:
             mode = os.lstat(place).st_mode

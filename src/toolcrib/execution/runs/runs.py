@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -34,6 +35,7 @@ from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutc
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
 from toolcrib.execution.sandbox.terms import NetworkAccess, need_programs
 from toolcrib.files.handles import NO_ROOTS
+from toolcrib.files.live_runs import begin_run
 from toolcrib.files.paths import SafePath
 from toolcrib.system.child import run_shielded
 from toolcrib.system.collector import Collected, OnOutput, collect
@@ -128,6 +130,24 @@ class BackgroundRun:
         return replace(outcome, notes=(*dict.fromkeys(notes), *outcome.notes))
 
 
+@asynccontextmanager
+async def _live() -> AsyncIterator[None]:
+    """Let others know that a run goes on."""
+    beginning = asyncio.ensure_future(asyncio.to_thread(begin_run))
+    try:
+        fd = await run_shielded(beginning)
+    except asyncio.CancelledError:
+        with suppress(Exception):  # it did not even begin
+            os.close(await beginning)
+        raise
+    except OSError as error:
+        raise StorageFailure(f"A run cannot be noted: {error.strerror or error}.") from None
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
 STREAM_BYTES = 1_000_000
 """Bytes kept of each stream."""
 CROSS_DEVICE_SIGNS = ("cross-device", "os error 18")
@@ -218,7 +238,7 @@ class Runs:
         strictest = max(wanted, key=COMMITS.index)
         strategy = await self._strategy(tool, strictest)
         options["look_for_lost"] = True
-        async with strategy:
+        async with _live(), strategy:
             views = await strategy.prepare(ctx)
             ports = self._ports.of_run(ctx.session.id)
             if self._ports.has_servers(ctx.session.id):
@@ -307,6 +327,7 @@ class Runs:
 
         try:
             async with AsyncExitStack() as starting:
+                await starting.enter_async_context(_live())
                 await starting.enter_async_context(strategy)
                 views = await strategy.prepare(ctx)
                 guard = BackgroundGuard(

@@ -387,6 +387,12 @@ class RunPreparer:
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
 
+    def protected(self) -> list[Mask]:
+        """The places in the workspace that are protected; blocking."""
+        return [
+            mask for root in self._workspace.roots for mask in self._masks.beneath(root.real)[0]
+        ]
+
     def prepare(
         self, request: RunRequest, report: Report, network: RunNetwork | None
     ) -> PreparedRun:

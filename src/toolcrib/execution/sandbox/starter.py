@@ -68,7 +68,7 @@ class Starter:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._preparer = RunPreparer(services.use(Workspace), services.config)
+        self.preparer = RunPreparer(services.use(Workspace), services.config)
         self._processes = services.use(Processes)
         self._watchdog = Watchdog()
 
@@ -103,7 +103,7 @@ class Starter:
                 made.pop().clean()
 
         def work() -> None:
-            made.append(self._preparer.prepare(request, report, network))
+            made.append(self.preparer.prepare(request, report, network))
             if given_up.is_set():
                 drop()
 

@@ -1,0 +1,127 @@
+"""git tools while programs run that change the same repository at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import absent
+from toolcrib import Toolbox
+from toolcrib.core.result import Result
+from toolcrib.execution.sandbox.sandbox import Sandbox
+
+RACER = """
+import os, sys, time
+target = sys.argv[1]
+os.chdir(".git")
+print("begins", flush=True)
+while True:
+    if os.path.exists("index.lock"):
+        try:
+            os.symlink(target, "made")
+            os.rename("made", "COMMIT_EDITMSG")
+        except OSError:
+            pass
+        until = time.time() + 1
+        while os.path.exists("index.lock") and time.time() < until:
+            pass
+"""
+
+
+async def fine(box: Toolbox, name: str, **arguments: object) -> Result:
+    result = await box.call(name, arguments)
+    assert result.error is None, result.text
+    return result
+
+
+async def start(box: Toolbox, command: str) -> None:
+    if (await box.use(Sandbox).report()).level != "strong":
+        absent("the level strong does not work here")
+    await fine(box, "run_command", command=command, background=True)
+    await asyncio.sleep(0.5)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+async def test_git_is_led_nowhere_by_a_program_that_runs(
+    box: Toolbox, repo: Path, tmp_path: Path, inside: bool
+) -> None:
+    outside = tmp_path / "outside"
+    (repo / ".vscode").mkdir()
+    settings = repo / ".vscode/tasks.json"
+    settings.write_text("{}")
+    (repo / "racer.py").write_text(RACER)
+    await start(box, f"python3 racer.py {'../.vscode/tasks.json' if inside else outside}")
+    for number in range(12):
+        (repo / "a.txt").write_text(f"{number}\n")
+        result = await box.call("git_commit", {"message": f"evil {number}", "all": True})
+        assert result.error is None or result.error.code != "internal", result.text
+    assert not outside.exists()
+    assert settings.read_text() == "{}"
+
+
+async def test_it_works_as_without_them(box: Toolbox, repo: Path, tmp_path: Path) -> None:
+    await start(box, "sleep 99")
+    (tmp_path / "home/.config/git").mkdir(parents=True)
+    (tmp_path / "home/.config/git/ignore").write_text("ignored\n")
+    (repo / "new.txt").write_text("1\n")
+    (repo / "ignored").write_text("1\n")
+    assert "ignored" not in (await fine(box, "git_status")).text
+    await fine(box, "git_add", paths=["new.txt"])
+    await fine(box, "git_commit", message="one")
+    await fine(box, "git_checkout", branch="other", create=True)
+    (repo / "new.txt").write_text("2\n")
+    await fine(box, "git_stash")
+    await fine(box, "git_stash", action="pop")
+    await fine(box, "git_commit", message="two", all=True)
+    await fine(box, "undo_changes")
+    assert (repo / "new.txt").read_text() == "2\n"
+    assert "one" in (await fine(box, "git_log")).text
+
+
+async def test_credentials_are_written_anew_before_no_program(box: Toolbox, repo: Path) -> None:
+    url = "https://me:LOGIN99@host.invalid/x.git"
+    for words in (
+        ("remote", "add", "origin", url),
+        ("update-ref", "refs/remotes/origin/topic", "HEAD"),
+    ):
+        subprocess.run(["git", *words], cwd=repo, check=True)
+    await start(box, "sleep 99")
+    result = await box.call("git_checkout", {"branch": "topic"})
+    assert result.error is not None and result.error.code == "busy", result.text
+    assert "[branch" not in (repo / ".git/config").read_text().split("topic")[-1]
+
+
+@pytest.mark.parametrize(
+    ("is_tracked", "calls"),
+    [
+        (False, [("git_stash", {"untracked": True})]),
+        (False, [("git_stash", {}), ("git_stash", {"action": "pop"})]),
+        (True, [("git_checkout", {"paths": ["a.txt"]})]),
+        (True, [("git_checkout", {"branch": "o"}), ("git_reset", {"mode": "mixed"})]),
+    ],
+)
+async def test_what_must_not_be_read_is_in_no_object(
+    box: Toolbox, repo: Path, is_tracked: bool, calls: list[tuple[str, dict[str, object]]]
+) -> None:
+    env = repo / ".env"
+    if is_tracked:
+        env.write_text("KEY=placeholder\n")
+        subprocess.run(["git", "add", "-f", ".env"], cwd=repo, check=True)
+        subprocess.run(["git", "commit", "-qm", "e"], cwd=repo, check=True)
+    subprocess.run(["git", "branch", "o"], cwd=repo, check=True)
+    env.write_text("KEY=SECRET31\n")
+    (repo / "a.txt").write_text("changed\n")
+    (repo / "fresh.txt").write_text("new\n")
+    for name, arguments in calls:
+        await box.call(name, arguments)
+    listed = subprocess.run(
+        ["git", "cat-file", "--batch-all-objects", "--batch"],
+        cwd=repo,
+        capture_output=True,
+        check=True,
+    )
+    assert b"SECRET31" not in listed.stdout
+    assert env.read_text() == "KEY=SECRET31\n"
