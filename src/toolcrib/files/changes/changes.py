@@ -25,6 +25,7 @@ from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.writes import refuse_writes_to_repositories
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Owner, Store
@@ -84,6 +85,8 @@ class Changes:
             BadInput, TimedOut: as they say.
         """
         check = Checkpoint(ctx.deadline)
+        if not step.ignores_reads:  # what runs and undo make was judged by its content
+            await asyncio.to_thread(refuse_writes_to_repositories, step.changes)
         return await _run_to_end(self._apply(step, ctx.session, check), check)
 
     async def record(

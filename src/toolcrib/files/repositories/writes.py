@@ -1,0 +1,55 @@
+"""What file tools may make of repositories: nothing. git obeys what is in them.
+
+A tool that writes a file does not know what git makes of it: of an index that names files
+elsewhere, or of a folder of any name that is a repository once one more name is in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+
+from toolcrib.core.errors import PathDenied
+from toolcrib.files.changes.step import Change
+from toolcrib.files.path_rules import fold
+from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.places import (
+    BARE_REPOSITORY,
+    COMMONDIR,
+    GIT,
+    lies_in_repository,
+)
+
+MAKING = frozenset({"write", "folder", "create_tree"})
+HINT = "git tools change repositories, and so does git itself in run_command."
+
+
+def refuse_writes_to_repositories(changes: Iterable[Change]) -> None:
+    """Refuse changes by which something in a repository, or a repository, would be made; blocking.
+
+    Raises:
+        PathDenied: naming it.
+    """
+    made: dict[str, set[str]] = defaultdict(set)
+    for change in changes:
+        top = change.target if change.kind == "move" else change.path
+        if top is None or (change.kind not in MAKING and change.kind != "move"):
+            continue
+        inner = [state.path for state in change.tree if state.path] if change.kind != "move" else []
+        if lies_in_repository(top) or any(GIT in map(fold, name.split("/")) for name in inner):
+            raise _refused(top, "lies in a git repository's own folder")
+        for path in (top.absolute, *(f"{top.absolute}/{name}" for name in inner)):
+            folder, _, name = path.rpartition("/")
+            made[folder].add(name)
+    for folder, names in made.items():
+        if names.isdisjoint((*BARE_REPOSITORY, COMMONDIR)):
+            continue
+        there = {n for n in (*BARE_REPOSITORY, COMMONDIR) if os.path.lexists(f"{folder}/{n}")}
+        if there | names >= BARE_REPOSITORY or there | names >= {"HEAD", COMMONDIR}:
+            what = f"would make {folder.rpartition('/')[2]} a git repository"
+            raise PathDenied(f"Access denied: that {what}.", hint=HINT, rule="git")
+
+
+def _refused(path: SafePath, why: str) -> PathDenied:
+    return PathDenied(f"Access denied: {path.display} {why}.", hint=HINT, rule="git")
