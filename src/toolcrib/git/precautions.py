@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.targets import find_git_targets
+from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
@@ -51,6 +55,7 @@ HARMLESS_ORDERS = frozenset(
         "revert",
     ]
 )
+COMPILED = frozenset({*DEPENDENCY_FOLDERS, "__pycache__"})
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
@@ -73,10 +78,39 @@ async def ask_about(
             except (TimedOut, TooLarge):
                 return Decision("ask", "it cannot be told whether it writes files that act")
             found = protected_among(repository, dict.fromkeys(names))
+            found = found or await _acting_among(repository, names)
             if found:
                 listed = some_of([printable(name) for name in found], 5)
                 return Decision("ask", f"it writes {listed}, on which other programs act")
     return None
+
+
+async def _acting_among(repository: Repository, names: Iterable[str]) -> list[str]:
+    """Those that make git or an interpreter run something, which a run may have committed.
+
+    What a person reads in a diff, such as settings of an editor, is not asked about again.
+    """
+    if repository.is_trusted:
+        return []
+    top, wanted = repository.layout.top, list(names)
+    targets = await find_git_targets(
+        repository.ctx, repository.setup.path, [f"{top}/{name}" for name in wanted]
+    )
+    made: dict[str, set[str]] = defaultdict(set)
+    for name in wanted:
+        parts = name.split("/")
+        for depth, part in enumerate(parts):
+            made["/".join((top, *parts[:depth]))].add(part)
+    folders = tuple(
+        f"{folder}/" for folder in await asyncio.to_thread(list, made_repositories(made))
+    )
+    return [
+        name
+        for name in wanted
+        if targets.has(f"{top}/{name}")
+        or f"{top}/{name}".startswith(folders)
+        or not COMPILED.isdisjoint(name.split("/")[:-1])
+    ]
 
 
 async def refuse_foreign_state(repository: Repository) -> None:

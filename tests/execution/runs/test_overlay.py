@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -241,3 +242,18 @@ async def test_ten_thousand_files(bench: RunBench, root: Path) -> None:
     assert outcome.state == "applied"
     assert len(outcome.files) + outcome.more == 10_000
     assert sum(len(files) for _, _, files in os.walk(root)) == 10_000
+
+
+async def test_what_is_protected_and_new_meanwhile_is_covered(bench: RunBench, root: Path) -> None:
+    """The user saves a file while tests run, say: through the layer it would be seen."""
+    (root / "s").mkdir()
+    script = (
+        "echo > begun; until [ -e .env ]; do sleep 0.05; done; "
+        "while cat s/.env .env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden"
+    )
+    running = asyncio.ensure_future(bench.sh(script))
+    await asyncio.sleep(1)
+    (root / "s/.env").write_text("KEY=SECRET57\n")
+    (root / ".env").write_text("KEY=SECRET57\n")
+    assert "hidden" in str((await running).stdout)
+    assert (root / ".env").read_text() == "KEY=SECRET57\n"

@@ -120,12 +120,13 @@ async def test_undo_keeps_nothing_from_behind_a_link(tmp_path: Path) -> None:
 
 async def test_what_undo_keeps_is_not_shown(tmp_path: Path) -> None:
     repo = make_repository(tmp_path / "ws", **{".env": "A=1\n", "a.txt": "1\n"})
-    write(repo, **{".env": "A=canary-4711\n"})
+    write(repo, **{".env": "A=canary-4711\n", "a.txt": "changed\n"})
     async with Toolbox(workspace=repo) as box:
         await do(box, "git_checkout", branch="new", create=True)
         ref = git(repo, "for-each-ref", "--format=%(refname)", "refs/toolcrib").strip()
         for name in (ref, ref.removeprefix("refs/"), git(repo, "rev-parse", ref).strip()):
-            assert "canary-4711" in git(repo, "show", name)
+            assert "changed" in git(repo, "show", name)
+            assert "canary-4711" not in git(repo, "show", name)
             assert "denied" in await refused(box, "git_show", revision=name)
             assert "denied" in await refused(box, "git_diff", range=f"HEAD..{name}")
             assert "denied" in await refused(box, "git_show", revision=name, path="0-000000")

@@ -256,3 +256,31 @@ async def test_a_part_of_the_files_and_a_sparse_index_are_understood(tmp_path: P
 async def test_no_tool_follows_any(payload: Payload, plain: Path, tmp_path: Path) -> None:
     calls = FEW if payload.name in APART else CALLS
     assert await fallen(payload, plain, tmp_path / "one", calls) == ""
+
+
+BARE = (
+    "mkdir -p sub/objects sub/refs; echo ref: refs/heads/main > sub/HEAD; touch sub/refs/a "
+    "sub/objects/a; printf '[core]\\n\\tfsmonitor = touch owned; false\\n' > sub/config"
+)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        BARE,
+        "mkdir scripts; echo 'touch owned' > scripts/pre-commit; chmod +x scripts/pre-commit",
+        "mkdir -p .venv/bin; echo x > .venv/bin/python",
+        "mkdir __pycache__; echo x > __pycache__/a.cpython-311.pyc",
+    ],
+)
+async def test_a_branch_by_which_something_runs_is_asked_about(
+    box: Toolbox, repo: Path, made: str
+) -> None:
+    script = (
+        "git config core.hooksPath scripts; git checkout -qb evil; mkdir -p x; "
+        f"{made}; git add -fA; git commit -qnm evil; git checkout -qf main; git clean -qffdx"
+    )
+    subprocess.run(["sh", "-c", script], cwd=repo, check=True)
+    result = await box.call("git_checkout", {"branch": "evil"})
+    assert result.error is not None and result.error.code == "needs_approval", result.text
+    assert (await box.call("git_merge", {"branch": "evil"})).error is not None

@@ -20,7 +20,6 @@ from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import folders_above
 from toolcrib.execution.sandbox.masks import OBEYED_BY_GIT, Mask
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
-from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.places import BARE_REPOSITORY, lies_in_repository
 from toolcrib.files.repositories.quarantine import (
@@ -82,23 +81,14 @@ class BackgroundGuard:
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    async def remember(self, paths: Iterable[str]) -> None:
-        """Note which files the masks of the run are for, before it starts.
+    def start(self, after: float = 0.0) -> None:
+        """Begin to watch, for a run that has begun just now.
 
         Args:
-            paths: all that there is in the workspace.
+            after: seconds until then; what is new in them is covered too.
         """
-        patterns = PatternSet(p.text for p in self._workspace.gate.protection.patterns("write"))
-
-        def work() -> None:
-            named = (path for path in paths if patterns.may_match(fold(path.rpartition("/")[2])))
-            list(self._new_masks(named))
-
-        await asyncio.to_thread(work)
-
-    def start(self) -> None:
-        """Begin to watch."""
-        self._task = asyncio.create_task(self._watch())
+        list(self._new_masks(self._confined().masked))  # these are covered
+        self._task = asyncio.create_task(self._watch(after))
 
     async def stop(self) -> None:
         """End it, after a look that has begun: what that puts aside is to be told."""
@@ -111,11 +101,14 @@ class BackgroundGuard:
                 self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _watch(self) -> None:
+    async def _watch(self, after: float) -> None:
         """Follow what changes; where that fails, look at all of it again and again.
 
         A name that is no text ends what follows the events, and any program can make one.
         """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(after):
+                await self._stop.wait()
         failures = 0
         while not self._stop.is_set():
             try:

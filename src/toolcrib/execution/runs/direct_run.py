@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
@@ -325,11 +325,6 @@ class DirectRun:
                 "those cannot be undone"
             )
         return {root.real: Bind() for root in self.context.workspace.roots}
-
-    def known_paths(self) -> Iterator[str]:
-        """All that was there before the run, absolute."""
-        for real, snapshot in self._before.items():
-            yield from (f"{real}/{relative}" for relative in snapshot.entries)
 
     def kind_before(self, path: SafePath) -> str:
         """The kind of what was there before the run; "" for nothing."""

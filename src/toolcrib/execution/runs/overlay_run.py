@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Ctx
@@ -152,12 +152,6 @@ class OverlayRun:
             views[root.real] = Overlay(*self._folder.overlay(number, mode))
         self._since = time.time_ns()
         return views
-
-    def known_paths(self) -> Iterator[str]:
-        """All that there is in the roots, absolute. Blocking."""
-        for root in self._roots:
-            for place, inner, files in os.walk(root.real):
-                yield from (f"{place}/{name}" for name in (*inner, *files))
 
     def kind_before(self, path: SafePath) -> str:
         """The kind of what was there: all in the roots themselves is none of the run's."""

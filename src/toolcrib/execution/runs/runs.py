@@ -148,6 +148,8 @@ async def _live() -> AsyncIterator[None]:
         os.close(fd)
 
 
+GUARD_AFTER_SECONDS = 0.5
+"""A shorter run in the foreground is over before anybody looks."""
 STREAM_BYTES = 1_000_000
 """Bytes kept of each stream."""
 CROSS_DEVICE_SIGNS = ("cross-device", "os error 18")
@@ -243,8 +245,11 @@ class Runs:
             ports = self._ports.of_run(ctx.session.id)
             if self._ports.has_servers(ctx.session.id):
                 options["on_namespace"] = ports.enter
+            guard = self._guard(lambda: confined, strategy)
             try:
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+                if isinstance(strategy, OverlayRun):
+                    guard.start(GUARD_AFTER_SECONDS)
                 done = await collect(confined, seconds, on_output, STREAM_BYTES)
             except asyncio.CancelledError:
                 if isinstance(
@@ -253,18 +258,28 @@ class Runs:
                     await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
                 raise
             finally:
+                await guard.stop()
                 await ports.close()
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
         await self._keep_preview(outcome)
         await self._bound()
         size = done.stdout.size + done.stderr.size
+        notes = [*outcome.notes, *dict.fromkeys(guard.notes)]
+        outcome = replace(outcome, notes=tuple(notes))
         layered = isinstance(strategy, OverlayRun) and done.exit_code
         if layered and await in_thread_if_large(size, _could_not_rename, done):
             outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
         outcome = replace(outcome, notes=(*outcome.notes, *confined.notes))
         access = options.get("network") or NetworkAccess()
         return replace(_ran(done, confined, outcome), network=access)
+
+    def _guard(
+        self, confined: Callable[[], Confined], strategy: OverlayRun | DirectRun
+    ) -> BackgroundGuard:
+        """What covers protected names that are new while a run goes on."""
+        processes = self._services.use(Processes)
+        return BackgroundGuard(self._workspace, processes, confined, strategy.kind_before)
 
     async def _strategy(
         self, tool: str, commit: Commit, *, background: bool = False
@@ -330,13 +345,7 @@ class Runs:
                 await starting.enter_async_context(_live())
                 await starting.enter_async_context(strategy)
                 views = await strategy.prepare(ctx)
-                guard = BackgroundGuard(
-                    self._workspace,
-                    self._services.use(Processes),
-                    lambda: confined,
-                    strategy.kind_before,
-                )
-                await guard.remember(strategy.known_paths())
+                guard = self._guard(lambda: confined, strategy)
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
                 ending = starting.pop_all()
                 running = BackgroundRun(confined, finish, open_ports, access, guard)

@@ -52,6 +52,7 @@ class Confined:
         notes: what could not be done for it, one line for each.
         stopped: what it was ended for; "" for anything else.
         is_over: whether all of it was ended.
+        masked: what is masked for it, absolute.
         first: the first process of its namespace; None without one.
         at_end: awaited then.
         lost: files that it made and that are gone with it, where `look_for_lost` was given.
@@ -70,6 +71,7 @@ class Confined:
         self.level: Level = level
         self.notes: tuple[str, ...] = ()
         self.stopped: Stopped = ""
+        self.masked: tuple[str, ...] = ()
         self._process = process
         self._terminal = terminal
         self._lifeline = lifeline

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.files.changes.step import Change
@@ -42,13 +42,23 @@ def refuse_writes_to_repositories(changes: Iterable[Change]) -> None:
         for path in (top.absolute, *(f"{top.absolute}/{name}" for name in inner)):
             folder, _, name = path.rpartition("/")
             made[folder].add(name)
+    for folder in made_repositories(made):
+        what = f"would make {folder.rpartition('/')[2]} a git repository"
+        raise PathDenied(f"Access denied: that {what}.", hint=HINT, rule="git")
+
+
+def made_repositories(made: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The folders that git takes for repositories once these names are in them; blocking.
+
+    Args:
+        made: the names, by the absolute path of their folder.
+    """
     for folder, names in made.items():
-        if names.isdisjoint((*BARE_REPOSITORY, COMMONDIR)):
+        if BARE_REPOSITORY.isdisjoint(names) and COMMONDIR not in names:
             continue
         there = {n for n in (*BARE_REPOSITORY, COMMONDIR) if os.path.lexists(f"{folder}/{n}")}
-        if there | names >= BARE_REPOSITORY or there | names >= {"HEAD", COMMONDIR}:
-            what = f"would make {folder.rpartition('/')[2]} a git repository"
-            raise PathDenied(f"Access denied: that {what}.", hint=HINT, rule="git")
+        if there.union(names) >= BARE_REPOSITORY or there.union(names) >= {"HEAD", COMMONDIR}:
+            yield folder
 
 
 def _refused(path: SafePath, why: str) -> PathDenied:
