@@ -575,3 +575,13 @@ async def test_what_git_makes_itself_stays(bench: RunBench, root: Path) -> None:
     assert " one" in log.stdout
     assert not list(root.rglob("*.refused")), notes
     assert (root / "copy/a").exists()
+
+
+async def test_an_index_is_judged_beside_settings_that_must_not_be_read(
+    bench: RunBench, root: Path
+) -> None:
+    make(root)
+    git(root, "config", "remote.origin.url", "https://me:LOGIN99@host.invalid/x.git")
+    await done(bench, f"echo {EVIL_INDEX} | base64 -d > .git/index; sleep 0.3")
+    assert not (root / ".git/index").exists()
+    assert (root / ".git/index.refused").exists()

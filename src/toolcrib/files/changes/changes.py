@@ -85,7 +85,9 @@ class Changes:
             BadInput, TimedOut: as they say.
         """
         check = Checkpoint(ctx.deadline)
-        if not (step.ignores_reads or step.undoes):  # what runs and undo make was judged by its content
+        if not (
+            step.ignores_reads or step.undoes
+        ):  # what runs and undo make was judged by its content
             await asyncio.to_thread(refuse_writes_to_repositories, step.changes)
         return await _run_to_end(self._apply(step, ctx.session, check), check)
 

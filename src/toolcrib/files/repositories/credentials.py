@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from toolcrib.files.handles import read_plain
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.state.redaction import KNOWN
 
@@ -101,6 +103,13 @@ def settings_in(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
         entry = _ENTRY.match(text)
         if entry is not None:
             yield section, entry[1].lower(), value_of(entry[2])
+
+
+def hash_size_in(repository: str) -> int:
+    """The bytes of a hash in a repository that is there; blocking."""
+    with suppress(OSError):
+        return hash_size_of(read_plain(f"{repository}/config", MAX_SETTINGS_BYTES, follow=False))
+    return HASH_SIZES[0]
 
 
 def hash_size_of(config: bytes) -> int:

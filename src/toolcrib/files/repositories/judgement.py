@@ -17,7 +17,7 @@ from toolcrib.files.changes.step import Source
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories.credentials import hash_size_of
+from toolcrib.files.repositories.credentials import hash_size_in, hash_size_of
 from toolcrib.files.repositories.index import (
     INDEX,
     MAX_INDEX_BYTES,
@@ -165,7 +165,7 @@ class RunRepositories:
         elif _folded(inner)[0] in LEGACY:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
-            found.why = _index_trouble(delta, _config_of(found.top))
+            found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
@@ -189,7 +189,7 @@ class RunRepositories:
         if (
             INDEX.match(folded[-1])
             and after.kind == "file"
-            and (why := _index_trouble(delta, found.config))
+            and (why := _index_trouble(delta, hash_size_of(found.config or b"")))
         ):
             return why
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
@@ -255,18 +255,11 @@ def _pattern(path: SafePath) -> str:
     return path.gate.pattern(path, "write")
 
 
-def _index_trouble(delta: Delta, config: bytes | None) -> str:
+def _index_trouble(delta: Delta, hash_size: int) -> str:
     data = _content(delta.new, delta.after.digest if delta.after else "", MAX_INDEX_BYTES)
     if data is not None and not data.startswith(SIGNATURE):
         return ""  # a branch of that name, or what git does not read
-    return UNREADABLE if data is None else index_trouble(data, hash_size_of(config or b""))
-
-
-def _config_of(repository: SafePath) -> bytes:
-    """The settings of one that was there."""
-    with suppress(ToolError):
-        return repository.child(CONFIG).read_bytes(MAX_CONFIG_BYTES)
-    return b""
+    return UNREADABLE if data is None else index_trouble(data, hash_size)
 
 
 def _content(

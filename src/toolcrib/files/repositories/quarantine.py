@@ -14,7 +14,7 @@ from pathlib import Path
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.credentials import hash_size_of
+from toolcrib.files.repositories.credentials import hash_size_in
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.repositories.judgement import LINK
 from toolcrib.files.repositories.places import (
@@ -94,7 +94,7 @@ class RepositoryQuarantine:
         names = {entry.name for entry in place.list()} if kind == "folder" else set()
         if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
             return None
-        hash_size = hash_size_of(_read(self._common(place).child("config")))
+        hash_size = hash_size_in(self._common(place).absolute)
         for name in sorted(filter(INDEX.match, names)):
             if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES), hash_size):
                 return place.child(name), f"{why}, which git would write to"
