@@ -27,6 +27,11 @@ MADE = [
         ("write_file", {"path": "b/HEADx", "content": "ref: refs/heads/main\n"}),
         ("move_path", {"source": "b/HEADx", "target": "b/HEAD"}),
     ],
+    [
+        ("write_file", {"path": "b/HEAD", "content": "ref: refs/heads/main\n"}),
+        ("write_file", {"path": "b/refs/x", "content": ""}),
+        ("write_file", {"path": "b/objects/x/y", "content": ""}),
+    ],
     [("copy_path", {"source": "part", "target": "whole"}),
      ("make_directory", {"path": "whole/objects"})],
     [("write_file", {"path": "bare/config", "content": EVIL})],

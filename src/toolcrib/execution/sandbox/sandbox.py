@@ -7,6 +7,7 @@ not do.
 from __future__ import annotations
 
 import asyncio
+import errno
 import importlib.util
 import os
 import platform
@@ -365,6 +366,12 @@ class Sandbox:
             return await self._started(request, report)
         except BoundaryFailed as failed:
             return await self._retry(request, report, failed)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            raise Unavailable(
+                "This server has no descriptors left to start a program with.", hint=TRY_AGAIN
+            ) from None
 
     async def _started(self, request: RunRequest, report: Report) -> Confined:
         """Start a run, and once more where another one moves folders meanwhile."""

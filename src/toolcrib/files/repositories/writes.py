@@ -39,9 +39,10 @@ def refuse_writes_to_repositories(changes: Iterable[Change]) -> None:
         inner = [state.path for state in change.tree if state.path] if change.kind != "move" else []
         if lies_in_repository(top) or any(GIT in map(fold, name.split("/")) for name in inner):
             raise _refused(top, "lies in a git repository's own folder")
-        for path in (top.absolute, *(f"{top.absolute}/{name}" for name in inner)):
-            folder, _, name = path.rpartition("/")
-            made[folder].add(name)
+        root = top.root.real.rstrip("/")
+        for parts in (top.parts, *((*top.parts, *name.split("/")) for name in inner)):
+            for depth, name in enumerate(parts):  # folders above are made too, if missing
+                made["/".join((root, *parts[:depth]))].add(name)
     for folder in made_repositories(made):
         what = f"would make {folder.rpartition('/')[2]} a git repository"
         raise PathDenied(f"Access denied: that {what}.", hint=HINT, rule="git")
