@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from toolcrib.files.changes.step import BULK_KINDS, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.writes import refuse_writes_to_repositories
 from toolcrib.files.writer import Trash, staged_prefix
@@ -81,7 +82,8 @@ class Changes:
             NotFound: what is to be moved or deleted does not exist.
             TooLarge: a deleted file is larger than what undo keeps.
             StorageFailure: the disk is full; nothing was changed.
-            Busy: another process holds the lock for long.
+            Busy: another process holds the lock for long, or a program that goes on could read
+                what is protected.
             BadInput, TimedOut: as they say.
         """
         check = Checkpoint(ctx.deadline)
@@ -353,7 +355,10 @@ class Changes:
 
     async def _apply(self, step: Step, session: Session, check: Checkpoint) -> AppliedStep:
         await self._recover(check)
-        work = _Transaction(self, step, session, check)
+        with ExitStack() as end:
+            return await self._make(_Transaction(self, step, session, check, end), step, session)
+
+    async def _make(self, work: _Transaction, step: Step, session: Session) -> AppliedStep:
         try:
             for group in groups(step.changes):
                 await work.make(group)
@@ -449,8 +454,12 @@ class Changes:
 class _Transaction:
     """One step while it is applied."""
 
-    def __init__(self, service: Changes, step: Step, session: Session, check: Checkpoint) -> None:
+    def __init__(
+        self, service: Changes, step: Step, session: Session, check: Checkpoint, end: ExitStack
+    ) -> None:
         self._service = service
+        self._end = end
+        self._is_alone: bool | None = None
         self._step = step
         self._session = session
         self._check = check
@@ -467,10 +476,21 @@ class _Transaction:
             config.workspace,
             check,
             staged_prefix(self.token),
+            self.is_alone,
             restoring=bool(step.undoes),
+            of_run=step.ignores_reads,
         )
         trash = Trash.of_desktop() if any(c.trash for c in step.changes) else None
         self.executor = Executor(self.token, service.blobs.read, check, trash)
+
+    def is_alone(self) -> bool:
+        """Whether no run goes on; from then on none begins before the end of the step. It blocks.
+
+        Only asked where it matters: nobody waits for a step that no run can meet.
+        """
+        if self._is_alone is None:
+            self._is_alone = self._end.enter_context(without_runs())
+        return self._is_alone
 
     async def make(self, group: Sequence[Change]) -> None:
         """Make one group ready, log it, and do it."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
 from toolcrib.files.changes.deltas import index_digest, is_index
+from toolcrib.files.changes.preparation import sorted_tree
 from toolcrib.files.changes.step import BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import (
     drop_names,
@@ -136,7 +137,7 @@ class Executor:
     def _stage(self, change: Change, staging: int, *, flush: bool) -> None:
         new, _ = change.staged_names(self.token)
         if change.has_stored_tree:
-            _take(change, staging, new)
+            self._take(change, staging, new)
             return
         if change.kind == "create_tree":
             status = build_tree(staging, new, change.tree, self.fetch, self.check, flush=flush)
@@ -166,6 +167,12 @@ class Executor:
         )
         change.data = b""
         change.after = EntryState.of(status, digest=hasher.hexdigest())
+
+    def _take(self, change: Change, staging: int, new: str) -> None:
+        """Put a stored tree beside its place, if all of it is as it was when it was judged."""
+        take(change.stored, staging, new)
+        self._compare(change, staging, new)
+        change.after = change.tree[0]
 
     def _commit(self, change: Change, place: WritePlace) -> None:
         match change.kind:
@@ -214,9 +221,10 @@ class Executor:
             change.after = change.before
 
     def _compare(self, change: Change, folder: int, name: str) -> None:
-        """Check a tree that was just taken away: is it what was stored for undo?"""
+        """Check a tree that was just renamed: is it what is known of it?"""
         now = self._read_tree(folder, name, change)
-        if [_comparable(state) for state in now] != [_comparable(state) for state in change.tree]:
+        known = sorted_tree(change.tree)
+        if [_comparable(state) for state in sorted_tree(now)] != [_comparable(s) for s in known]:
             raise changed_error(change.display)
 
     def _read_tree(self, folder: int, name: str, change: Change) -> tuple[EntryState, ...]:
@@ -343,14 +351,6 @@ def _flush_file_systems(folders: Iterable[SafePath]) -> None:
             if handle.status.st_dev not in hasher:
                 hasher.add(handle.status.st_dev)
                 flush_system(handle.fd)
-
-
-def _take(change: Change, staging: int, new: str) -> None:
-    take(change.stored, staging, new)
-    status = status_of(staging, new)
-    if not change.tree[0].is_at(status):
-        raise changed_error(change.display)
-    change.after = change.tree[0]
 
 
 def _need_unchanged(change: Change, status: os.stat_result | None) -> None:

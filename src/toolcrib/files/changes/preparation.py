@@ -9,10 +9,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from toolcrib.core.context import Session
-from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge, Unavailable
+from toolcrib.core.errors import (
+    BadInput,
+    Busy,
+    Conflict,
+    NotFound,
+    PathDenied,
+    TooLarge,
+    Unavailable,
+)
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
@@ -22,6 +31,7 @@ from toolcrib.files.handles import WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
 from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.credentials import are_settings
 from toolcrib.files.trees import (
     ContentSink,
     EntryState,
@@ -51,7 +61,9 @@ class Preparer:
         names: the protected names that the user added.
         check: called between two steps.
         skip: how the names start that this step uses meanwhile.
+        is_alone: whether no run goes on, nor begins before the end of the step.
         restoring: an undo: what a tree held comes back whatever its names are.
+        of_run: what a run changed, which nobody need hide from runs.
     """
 
     blobs: Blobs
@@ -61,7 +73,9 @@ class Preparer:
     names: WorkspaceConfig
     check: Callable[[], None]
     skip: str
+    is_alone: Callable[[], bool]
     restoring: bool = False
+    of_run: bool = False
     added: int = 0
     notes: list[str] = field(default_factory=list)
     _ready: list[Change] = field(default_factory=list)
@@ -99,8 +113,32 @@ class Preparer:
                     self._many(change)
         return self._ready
 
+    def _hide(self, place: SafePath, names: Iterable[str] = ("",)) -> None:
+        """Refuse to put what must not be read where a run could: no mask lies over it there.
+
+        Args:
+            place: where something comes to stand.
+            names: the paths of what it holds from there, itself as "".
+
+        Raises:
+            Busy: a run goes on.
+        """
+        if self.of_run:
+            return
+        barring = cache(lambda parts: place.gate.barring(place.at(parts), "read"))
+        for name in names:
+            path = _beneath(place, name)
+            hidden = barring(path.parts[:-1])(path.name) or are_settings(path.parts)
+            if hidden and not self.is_alone():
+                raise Busy(
+                    f"A program that runs in the workspace could read {path.display} while it is "
+                    "put in place, and that is protected from reading.",
+                    hint="Wait for its end, or end it: list_jobs shows what goes on.",
+                )
+
     def _write(self, change: Change) -> None:
         ready = self._resolved(change)
+        self._hide(ready.path)
         with self._place(change.path, ready) as place:
             status = place.status if place else None
             self._compare(change, ready.path, place)
@@ -129,7 +167,7 @@ class Preparer:
                 change.path.stat()
                 raise NotFound(f"{change.path.display} does not exist.", hint="Nothing to do.")
             self._compare(change, ready.path, place)
-            if change.stored and not self.trees.is_beside(place.folder):
+            if change.stored and not self._may_store(place.folder):
                 ready.stored = ""
             copied = not (change.permanent or ready.stored)
             inside = self._guard(change.path, ready.path, copied=copied)
@@ -149,6 +187,13 @@ class Preparer:
             if inside.found:
                 self.notes.append(f"among what was deleted: {some_of(inside.found)} (protected)")
         self._ready.append(ready)
+
+    def _may_store(self, folder: int) -> bool:
+        """Whether what is in an open folder can be stored by renaming it.
+
+        A run that stands in it would go on writing there, where no boundary is.
+        """
+        return self.trees.is_beside(folder) and self.is_alone()
 
     def _delete_tree(self, change: Change) -> None:
         """Delete; of a tree that was made whole, and in which others changed something, its own."""
@@ -230,6 +275,7 @@ class Preparer:
             tree = self._reader(sink, inside.may_move).take(place, source.display)
             if change.before and not change.before.holds_as(tree[0]):
                 raise changed_error(source.display)
+            self._hide(creation.path, (state.path for state in tree))
             ready.target, ready.before = creation.path, tree[0]
             if away:
                 self._need_undoable(Change("delete", source), tree)
@@ -259,6 +305,7 @@ class Preparer:
 
     def _create_tree(self, change: Change) -> None:
         ready = self._resolved(change)
+        self._hide(ready.path, (state.path for state in change.tree))
         with self._place(change.path, ready, whole=True) as place:
             if change.has_stored_tree and not os.path.lexists(change.stored):
                 raise gone(change)
@@ -299,13 +346,14 @@ class Preparer:
                 real.gate.check(real.child(state.path), "write")
         if change.kind == "move_out":
             with real.open() as folder:
-                if not self.trees.is_beside(folder.fd):
+                if not self._may_store(folder.fd):
                     for state in change.tree:
                         self._delete(_single(change, state))
                     return
                 ready.tree = tuple(self._unchanged(folder.fd, change, s) for s in change.tree)
             self.added += sum(state.size for state in ready.tree)
         else:
+            self._hide(real, (state.path for state in change.tree))
             try:
                 with opened(Path(change.stored)) as fd:
                     ready.tree = tuple(self._unchanged(fd, change, s) for s in change.tree)
