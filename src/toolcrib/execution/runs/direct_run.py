@@ -16,7 +16,7 @@ from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailabl
 from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun
-from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
+from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, RunOutcome, described
 from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
@@ -372,7 +372,7 @@ class DirectRun:
         changes, size = await asyncio.to_thread(self._changes, deltas)
         lost = [printable(change.display) for change in changes if not change.undoable]
         note = f"not kept: {some_of(lost)}" if lost else ""
-        tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
+        tool = f"{HELD}{self.tool}" if commit != "auto" else self.tool
         step = await self.context.changes.record(tool, ctx.session, changes, note, size)
         if cut:
             notes.append(f"it was stopped before its end ({cut}); what it had changed is there")
@@ -390,19 +390,11 @@ class DirectRun:
     ) -> RunOutcome:
         """Take the step back, for good or until it is applied."""
         try:
-            tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
-            back = await self.context.changes.undo_step(step, ctx, tool)
+            back = await self.context.changes.undo_step(step, ctx, f"{HELD}{self.tool}")
         except ToolError as error:
             await self.context.changes.show_step(step)
             notes.append(f"the changes could not be taken back: {error.message}")
             return RunOutcome("applied", step=step)
-        if commit == "never":
-            # What others saved meanwhile went with it, so undo must be able to bring it back.
-            notes.append(
-                "it worked on the files themselves, which were put back after it; undo_changes "
-                "brings back what it, or others meanwhile, had changed"
-            )
-            return RunOutcome("dropped", step=back.step)
         pending = PendingRun(
             id=random_id(8),
             time=time.time(),
@@ -412,10 +404,17 @@ class DirectRun:
             since=step,
             roots=tuple(root.real for root in self.context.workspace.roots),
             step=back.step,
-            for_user=for_user,
+            for_user=for_user or commit == "never",
         )
         await self.context.rows.write(lambda c: folders.add(c, pending))
         notes.append("it worked on the files themselves, which were put back after it")
+        if commit == "never":
+            # What others saved meanwhile went with it, so the user must be able to bring it back.
+            notes.append(
+                f"{APPLY_TOOL} id={pending.id}, which asks the user, brings back what it, or "
+                "others meanwhile, had changed"
+            )
+            return RunOutcome("dropped")
         return RunOutcome("held", pending_id=pending.id)
 
     def _take_snapshots(self, check: Checkpoint) -> None:
