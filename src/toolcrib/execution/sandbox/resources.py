@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 import sys
 import time
@@ -48,7 +49,7 @@ def pid_max(processes: int) -> str:
 
 
 HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
-MACHINE = os.uname().machine
+MACHINE = platform.machine()
 KCMP = {"x86_64": 312, "aarch64": 272}
 """The system call that compares what two processes have; containers may refuse it."""
 OF_MEMORY = 1
