@@ -585,3 +585,26 @@ async def test_an_index_is_judged_beside_settings_that_must_not_be_read(
     await done(bench, f"echo {EVIL_INDEX} | base64 -d > .git/index; sleep 0.3")
     assert not (root / ".git/index").exists()
     assert (root / ".git/index.refused").exists()
+
+
+@pytest.mark.parametrize("script", ["echo job > a", "rm a"])
+async def test_what_a_job_changed_before_a_tool_did_is_not_lost(
+    bench: RunBench, root: Path, script: str
+) -> None:
+    (root / "a").write_text("the user's own\n")
+    running = await bench.start(f"{script}; echo ended; sleep 60")
+    await lines_of(running, "ended")
+    await bench.write("a", b"by a tool\n")
+    await running.finish()
+    await bench.undo()
+    assert (root / "a").read_text() == "the user's own\n"
+
+
+async def test_what_a_tool_alone_changed_is_in_no_step_of_a_job(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "a").write_text("the user's own\n")
+    running = await bench.start("echo b > b; echo ended; sleep 60")
+    await lines_of(running, "ended")
+    await bench.write("a", b"by a tool\n")
+    assert [file.path for file in (await running.finish()).files] == ["b"]

@@ -350,12 +350,12 @@ class DirectRun:
             if quarantined:
                 self._notes += notes_on(quarantined)
                 compared = await asyncio.to_thread(self._compare, ctx)
-        others, git_paths = await self._changes_of_others()
+        others, began, git_paths = await self._changes_of_others()
         deltas = [
             delta
             for each in compared
             for delta in each.deltas
-            if not _is_by_others(delta, others) and not _is_by_git(delta, git_paths)
+            if not _is_by_others(delta, others, began) and not _is_by_git(delta, git_paths)
         ]
         deltas = await asyncio.to_thread(without_refreshed, deltas)
         check = Checkpoint(None)
@@ -459,18 +459,22 @@ class DirectRun:
                     change.undoable = False
         return changes, size
 
-    async def _changes_of_others(self) -> tuple[dict[str, EntryState | None], list[str]]:
+    async def _changes_of_others(self) -> tuple[States, States, list[str]]:
         """What other steps left since the run began: by path, None for what they removed.
 
-        And the paths of steps of git, which takes back itself what it did in its own folder.
+        And what the first of them found, as far as it is known; and the paths of steps of git,
+        which takes back itself what it did in its own folder.
         """
-        found: dict[str, EntryState | None] = {}
+        found: States = {}
+        began: States = {}
         git_paths: list[str] = []
         for step in reversed(await self.context.changes.since(self._began)):
             git_paths += step.paths if step.program is not None else ()
             for change in step.read_changes(self.context.workspace):
                 found |= _left_by(change)
-        return found, git_paths
+                if change.kind == "write":
+                    began.setdefault(str(change.path), change.before)
+        return found, began, git_paths
 
     def _skip(self, root: Root) -> frozenset[tuple[int, int]]:
         inner = [
@@ -512,7 +516,10 @@ def _make_own_folder(workspace: Workspace) -> None:
             make_private(folder)
 
 
-def _left_by(change: Change) -> dict[str, EntryState | None]:
+States = dict[str, EntryState | None]
+
+
+def _left_by(change: Change) -> States:
     path = str(change.path)
     if change.kind == "delete":
         return {f"{path}/{image.path}".rstrip("/"): None for image in change.tree}
@@ -538,11 +545,15 @@ def _is_by_git(delta: Delta, paths: Sequence[str]) -> bool:
     return any(is_among(path, [top]) for path in paths)
 
 
-def _is_by_others(delta: Delta, others: dict[str, EntryState | None]) -> bool:
-    """Whether a name is just as another step left it."""
+def _is_by_others(delta: Delta, others: States, began: States) -> bool:
+    """Whether a name is just as another step left it, which found it as it was before the run."""
     path = str(delta.path)
     if path not in others:
         return False
+    if path in began:
+        first, before = began[path], delta.before
+        if (first.mark if first else "") != (before[0].mark if before else ""):
+            return False  # the run had changed it before: what was there is in no other step
     known = others[path]
     if delta.after is None or known is None:
         return delta.after is known
