@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
 from toolcrib.files.changes.deltas import index_digest, is_index
-from toolcrib.files.changes.preparation import sorted_tree
+from toolcrib.files.changes.preparation import hash_only, same_tree, sorted_tree
 from toolcrib.files.changes.step import BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import (
     drop_names,
@@ -27,7 +27,7 @@ from toolcrib.files.changes.tree_store import (
 )
 from toolcrib.files.handles import WritePlace
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import EntryState, TreeReader, skip_content
+from toolcrib.files.trees import ContentSink, EntryState, TreeReader, skip_content
 from toolcrib.files.writer import (
     ContentSource,
     Trash,
@@ -169,9 +169,17 @@ class Executor:
         change.after = EntryState.of(status, digest=hasher.hexdigest())
 
     def _take(self, change: Change, staging: int, new: str) -> None:
-        """Put a stored tree beside its place, if all of it is as it was when it was judged."""
+        """Put a stored tree beside its place, if all of it is as it was when it was judged.
+
+        Of what was written anew meanwhile, and by now taken back, the content says that.
+        """
         take(change.stored, staging, new)
-        self._compare(change, staging, new)
+        try:
+            self._compare(change, staging, new)
+        except Conflict:
+            now = self._read_tree(staging, new, change, hash_only)
+            if not same_tree(now, change.tree) or _rights(now) != _rights(change.tree):
+                raise
         change.after = change.tree[0]
 
     def _commit(self, change: Change, place: WritePlace) -> None:
@@ -227,9 +235,11 @@ class Executor:
         if [_comparable(state) for state in sorted_tree(now)] != [_comparable(s) for s in known]:
             raise changed_error(change.display)
 
-    def _read_tree(self, folder: int, name: str, change: Change) -> tuple[EntryState, ...]:
+    def _read_tree(
+        self, folder: int, name: str, change: Change, sink: ContentSink = skip_content
+    ) -> tuple[EntryState, ...]:
         limit = 2 * len(change.tree) + 1000
-        reader = TreeReader(skip_content, self.check, limit, skip=staged_prefix(self.token))
+        reader = TreeReader(sink, self.check, limit, skip=staged_prefix(self.token))
         return reader.take(WritePlace(folder, name, "", status_of(folder, name)), change.display)
 
     def _roll_back(self, change: Change) -> None:
@@ -363,6 +373,10 @@ def _comparable(state: EntryState) -> tuple[object, ...]:
     is_folder = state.kind == "folder"
     mark, mtime = (state.inode, 0) if is_folder else (state.mark, state.mtime)
     return state.path, state.kind, state.mode, state.owner, state.size, state.target, mark, mtime
+
+
+def _rights(tree: Iterable[EntryState]) -> list[tuple[int, tuple[int, int]]]:
+    return [(state.mode, state.owner) for state in sorted_tree(tree)]
 
 
 def _as_created(state: EntryState) -> tuple[str, str, int, int, str]:
