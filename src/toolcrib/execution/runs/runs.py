@@ -386,9 +386,12 @@ class Runs:
 
     async def is_for_user(self, pending_id: str, ctx: Ctx) -> bool:
         """Whether only the user can make the changes of a pending run."""
-        with suppress(ToolError):
+        try:
             return (await self._find(pending_id, ctx)).for_user
-        return False
+        except (NotFound, Denied):  # nothing will be made
+            return False
+        except ToolError:  # it is not known, and so it is asked
+            return True
 
     async def preview(self, pending_id: str, ctx: Ctx) -> str:
         """What a pending run would change, for a person: its files and a bounded difference."""
