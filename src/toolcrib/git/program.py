@@ -237,7 +237,8 @@ class GitProgram:
         names = [setup.user_value(f"core.{kind}file") for kind in ("excludes", "attributes")]
         names += [f"~/.config/git/{name}" for name in ("ignore", "attributes")]
         readable = list(map(_expanded, filter(None, names)))
-        writable = [str(self.views)]
+        opened = map(_expanded, (*ctx.config.git.local_remotes, *ctx.config.git.trusted))
+        writable = [str(self.views), *filter(os.path.isdir, map(os.path.realpath, opened))]
         return await ctx.use(Sandbox).own_program(
             writable=writable, readable=readable, sees_all=sees_all
         )

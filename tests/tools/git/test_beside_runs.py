@@ -125,3 +125,21 @@ async def test_what_must_not_be_read_is_in_no_object(
     )
     assert b"SECRET31" not in listed.stdout
     assert env.read_text() == "KEY=SECRET31\n"
+
+
+async def test_a_remote_that_the_user_opened_is_reached(repo: Path, tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    subprocess.run(["git", "remote", "add", "origin", str(remote)], cwd=repo, check=True)
+    settings = {
+        "git": {"local_remotes": [str(remote)]},
+        "policy": {"rules": [{"tool": "git_*", "action": "allow"}]},
+    }
+    async with Toolbox(workspace=repo, config=settings) as box:
+        await start(box, "sleep 99")
+        await fine(box, "git_push")
+        await fine(box, "git_fetch")
+    heads = subprocess.run(
+        ["git", "for-each-ref"], cwd=remote, capture_output=True, check=True, text=True
+    )
+    assert "refs/heads/" in heads.stdout
