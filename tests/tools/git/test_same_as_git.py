@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from toolcrib import Toolbox
 
 OWN = Path(__file__).parents[3]
 MAX_COMMITS, MAX_PAIRS, MAX_FILES = 300, 15, 15
+# Before each line of a file git writes its commit and numbers; the line itself begins with a tab.
+HEAD_OF_LINE = re.compile(r"[0-9a-f]{40} \d+ \d+")
 
 
 def own(place: Path) -> Path:
@@ -122,8 +125,8 @@ async def test_the_same_is_named(tmp_path: Path, make: Callable[[Path], Path]) -
         names = git(repo, "ls-files", "-z").split("\0")[:-1]
         names = [name for name in names if name.isprintable()]  # others cannot be given as a path
         for name in chance.sample(names, min(MAX_FILES, len(names))):
-            lines = git(repo, "blame", "--line-porcelain", "--", name).splitlines()
-            heads = [line.split()[0] for line in lines if len(line.split(" ")[0]) == 40]
+            lines = git(repo, "blame", "--line-porcelain", "--", name).split("\n")
+            heads = [line[:40] for line in lines if HEAD_OF_LINE.match(line)]
             answer = await data(box, "git_blame", path=name)
             assert [line["commit"] for line in answer["lines"]] == heads[: len(answer["lines"])]
         for number, name in enumerate(chance.sample(names, min(12, len(names)))):
