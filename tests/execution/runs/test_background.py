@@ -441,6 +441,27 @@ async def test_git_writes_through_no_link_of_a_job(
     assert outside.read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("ends", [False, True])
+async def test_git_waits_for_no_pipe_of_a_job(bench: RunBench, root: Path, ends: bool) -> None:
+    """Git opens some files by name in every folder, and would wait for a pipe for good."""
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    (root / "mine").mkdir()
+    os.mkfifo(root / "mine/.gitignore")
+    script = "mkdir src; mkfifo src/.gitignore src/.gitattributes src/other; touch src/a"
+    running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
+    await lines_of(running, "made")
+    if not ends:
+        async with asyncio.timeout(60):
+            while list((root / "src").glob(".git*")):
+                await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert sorted(path.name for path in root.rglob("*") if path.is_fifo()) == [
+        ".gitignore",
+        "other",
+    ]
+    assert any("for which git would wait" in note for note in notes), notes
+
+
 @pytest.mark.parametrize("made", ["echo ../x > .git/commondir", "ln -s config .git/MERGE_MSG"])
 async def test_a_program_that_makes_the_same_again_and_again_is_ended(
     bench: RunBench, root: Path, made: str

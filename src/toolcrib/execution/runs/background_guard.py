@@ -24,6 +24,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.places import BARE_REPOSITORY, lies_in_repository
 from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
+    READ_BY_GIT,
     KindBefore,
     RepositoryQuarantine,
     notes_on,
@@ -184,7 +185,7 @@ class BackgroundGuard:
         if place is None or not place.parts:
             return False
         names = {place.parts[-1], *place.parts[-2:-1]}
-        if names & GIT_NAMES or place.gate.pattern(place, "write"):
+        if names & GIT_NAMES or place.name in READ_BY_GIT or place.gate.pattern(place, "write"):
             return True
         return os.path.islink(path) and lies_in_repository(place)  # noqa: PTH114
 

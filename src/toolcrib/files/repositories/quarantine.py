@@ -36,6 +36,8 @@ GIT_NAMES = frozenset(
     {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
     | {"index"}
 )
+READ_BY_GIT = frozenset({".gitattributes", ".gitignore", ".gitmodules", ".mailmap"})
+"""Files of any folder that git opens by itself; for a named pipe it would wait for good."""
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
 WORKTREE_SETTINGS = "config.worktree"
@@ -64,7 +66,7 @@ class RepositoryQuarantine:
         """Rename what makes git obey what a run has made; what was done, by name. Blocking.
 
         Links in a repository are removed: git writes the message of a commit through them, and
-        a run may have prepared that message.
+        a run may have prepared that message. So are named pipes where git reads.
 
         Args:
             paths: what may have changed, absolute.
@@ -75,6 +77,8 @@ class RepositoryQuarantine:
             self._open_up(place)
             if self._is_new_link(place) and _unlinked(place):
                 refused[printable(place.display)] = f"removed: {LINK}"
+            if self._is_new_pipe(place) and _unlinked(place):
+                refused[printable(place.display)] = "removed: a pipe, for which git would wait"
             for depth, name in enumerate(place.parts):
                 if name in GIT_NAMES:
                     places[place.ancestor(depth + (name == ".git"))] = None
@@ -172,6 +176,13 @@ class RepositoryQuarantine:
         """Whether a run made a link in a repository."""
         is_link = os.path.islink(place.absolute)  # noqa: PTH114
         return is_link and self.kind_before(place) != "link" and lies_in_repository(place)
+
+    def _is_new_pipe(self, place: SafePath) -> bool:
+        """Whether a run made a named pipe where git reads a file."""
+        if not place.parts or place.name not in READ_BY_GIT:
+            return False
+        is_pipe = Path(place.absolute).is_fifo() and not os.path.islink(place.absolute)  # noqa: PTH114
+        return is_pipe and self.kind_before(place) != "pipe"
 
 
 def notes_on(refused: Mapping[str, str]) -> list[str]:
