@@ -12,7 +12,7 @@ import pytest
 from tests.execution.runs.conftest import RunBench, settle
 from toolcrib.core.errors import Conflict, PathDenied, StorageFailure, TimedOut
 from toolcrib.core.result import Next
-from toolcrib.execution.runs.verdict import cause, recovery_hint
+from toolcrib.execution.runs.outcome import cause, recovery_hint
 
 ROOM = 3_000_000
 LARGE = "head -c 6000000 /dev/zero > large"

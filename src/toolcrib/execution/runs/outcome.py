@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.result import Next
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.changes.view import ChangedFile, ChangeView
@@ -20,6 +21,7 @@ COMMITS: tuple[Commit, ...] = ("auto", "ask", "never")
 State = Literal["none", "applied", "held", "dropped"]
 
 APPLY_TOOL = "apply_changes"
+RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,25 @@ def described(outcome: RunOutcome, view: ChangeView, notes: Iterable[str] = ()) 
         diff=view.diff,
         notes=(*notes, *view.notes),
     )
+
+
+def conflict_message(error: ToolError) -> str:
+    """The files are not as the run found them, which no second try can change."""
+    return f"{error.message.rstrip('.')}; {RUN_AGAIN}"
+
+
+def recovery_hint(error: ToolError) -> str:
+    """What a person has to do before the changes can be made; "" where it is not known."""
+    if isinstance(error, PathDenied) and error.details.get("rule") == "permissions":
+        first = "first the user has to permit toolcrib to write there"
+    elif isinstance(error, StorageFailure):
+        full = "full" in error.message
+        first = "first some space has to be freed" if full else "first that has to be mended"
+    else:
+        return ""
+    return f"{first}; then {APPLY_TOOL} makes the changes, and with drop=true it drops them"
+
+
+def cause(error: ToolError) -> str:
+    """What stood in the way, in words."""
+    return f"{error.message} {recovery_hint(error) or error.hint}".strip().rstrip(".")

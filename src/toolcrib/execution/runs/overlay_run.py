@@ -13,15 +13,14 @@ from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
 from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun, RunFolder
-from toolcrib.execution.runs.outcome import Commit, RunOutcome, described
-from toolcrib.execution.runs.verdict import (
+from toolcrib.execution.runs.outcome import (
     RUN_AGAIN,
-    Verdict,
+    Commit,
+    RunOutcome,
     cause,
     conflict_message,
+    described,
     recovery_hint,
-    step_of,
-    verdict_on,
 )
 from toolcrib.files.changes import overlay_upper
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
@@ -29,6 +28,7 @@ from toolcrib.files.changes.overlay_upper import OverlayUpper
 from toolcrib.files.changes.step import AppliedStep, Change, Step
 from toolcrib.files.changes.takeover import Takeover
 from toolcrib.files.changes.tree_store import TakeoverRefused
+from toolcrib.files.changes.verdict import Verdict, step_of, verdict_on
 from toolcrib.files.changes.view import ChangeView
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
+from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
-from toolcrib.execution.runs.outcome import APPLY_TOOL
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
@@ -20,31 +19,6 @@ from toolcrib.files.repositories.judgement import LINK, RunRepositories
 from toolcrib.files.repositories.places import lies_in_repository
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
-
-RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
-
-
-def conflict_message(error: ToolError) -> str:
-    """The files are not as the run found them, which no second try can change."""
-    return f"{error.message.rstrip('.')}; {RUN_AGAIN}"
-
-
-def recovery_hint(error: ToolError) -> str:
-    """What a person has to do before the changes can be made; "" where it is not known."""
-    if isinstance(error, PathDenied) and error.details.get("rule") == "permissions":
-        first = "first the user has to permit toolcrib to write there"
-    elif isinstance(error, StorageFailure):
-        full = "full" in error.message
-        first = "first some space has to be freed" if full else "first that has to be mended"
-    else:
-        return ""
-    return f"{first}; then {APPLY_TOOL} makes the changes, and with drop=true it drops them"
-
-
-def cause(error: ToolError) -> str:
-    """What stood in the way, in words."""
-    return f"{error.message} {recovery_hint(error) or error.hint}".strip().rstrip(".")
-
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 """Folders that belong to the system and hold nothing of a person's: an environment of Python
