@@ -139,6 +139,10 @@ async def test_a_remote_that_the_user_opened_is_reached(repo: Path, tmp_path: Pa
         await start(box, "sleep 99")
         await fine(box, "git_push")
         await fine(box, "git_fetch")
+        # A clone would have settings that lead out, which the guard of the job puts aside.
+        done = await box.call("git_clone", {"url": str(remote), "path": "copied"})
+        assert done.error and done.error.code == "busy", done
+        assert not (repo / "copied").exists()
     heads = subprocess.run(
         ["git", "for-each-ref"], cwd=remote, capture_output=True, check=True, text=True
     )

@@ -8,9 +8,10 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Conflict, NotFound
+from toolcrib.core.errors import Busy, Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, WRITE, Count, Decision, Param, tool
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.git.layout import find_layout
 from toolcrib.git.program import AGENTS, GitProgram
@@ -66,6 +67,8 @@ async def git_clone(
     address = read_address(url, start)
     folder = new_folder(ctx, address, path)
     await asyncio.to_thread(_refuse_taken, folder)
+    if address.folder and not ctx.use(Workspace).holds(address.folder):
+        await asyncio.to_thread(_refuse_beside_runs)
     program = ctx.use(GitProgram)
     args = ["clone", "--quiet", "--template=", "--no-recurse-submodules"]
     # A folder is never copied as it is: what serves it sees the objects that were checked.
@@ -89,6 +92,16 @@ def _refuse_taken(folder: SafePath) -> None:
     with suppress(NotFound):
         if folder.stat() and folder.count():
             raise Conflict(f"{folder.display} is there and not empty.", hint="Name another path.")
+
+
+def _refuse_beside_runs() -> None:
+    """What leads out of the workspace would be taken for a job's own work, and put aside."""
+    with without_runs() as is_alone:
+        if not is_alone:
+            raise Busy(
+                "A folder outside of the workspace cannot be cloned while a program runs.",
+                hint="Wait for the background job or terminal to end, or stop it.",
+            )
 
 
 async def _report(repository: Repository, folder: SafePath, source: str) -> Result:
