@@ -165,13 +165,14 @@ class OverlayRun:
             commit: which of them.
             cut: why the run was stopped before its end; "" where it was not.
         """
+        if cut == "cancelled":
+            return RunOutcome("dropped")
         check = Checkpoint(None)
         try:
             deltas = await self._read(ctx, check)
-        except ToolError as error:
-            return RunOutcome("dropped", notes=(f"{error.message} {error.hint}".strip(),))
-        except OSError as error:
-            return RunOutcome("dropped", notes=(f"What it changed cannot be read: {error}.",))
+        except (ToolError, OSError) as error:
+            why = cause(error) if isinstance(error, ToolError) else f"it cannot be read: {error}"
+            return RunOutcome("dropped", notes=(f"what it changed is gone: {why}",))
         if not (deltas.deltas or deltas.conflicts or deltas.refused):
             return RunOutcome()
         verdict, view = await asyncio.to_thread(self._review, deltas, check)

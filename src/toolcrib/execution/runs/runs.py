@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, Unpack
 
 from toolcrib.core.context import Ctx, Services
@@ -51,25 +51,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class BackgroundRun:
-    """A process that goes on: a job in the background, or a terminal.
+    """A process that goes on: a job in the background, a terminal, or a run that is waited for.
 
-    It works on the files themselves, and after its end `finish` makes one step of the undo log
-    of all that differs from before its start; or on a layer over them, of which `finish` holds
-    or drops what it changed.
+    After its end `finish` makes one step of the undo log of what it changed, or holds or drops
+    that.
 
     Attributes:
         confined: the process; read from it, write to it, wait for it, kill it.
-        level: the boundary that holds.
         ports: those by which it is reached.
         network: what it may reach.
         guard: watches over what is protected, as long as it runs.
+        cut: why it was stopped before its end; "" where it was not.
     """
 
     confined: Confined
-    _finish: Callable[[], Awaitable[RunOutcome]]
-    ports: RunPorts | None = None
-    network: NetworkAccess = field(default_factory=NetworkAccess)
-    guard: BackgroundGuard | None = None
+    _finish: Callable[[str], Awaitable[RunOutcome]]
+    ports: RunPorts
+    network: NetworkAccess
+    guard: BackgroundGuard
+    cut: str = ""
     _ending: asyncio.Task[RunOutcome] | None = None
     _hurrying: asyncio.Task[None] | None = None
 
@@ -81,8 +81,7 @@ class BackgroundRun:
     @property
     def addresses(self) -> dict[str, str]:
         """Where each of its ports is reached on this machine."""
-        served = self.ports.served if self.ports is not None else ()
-        return {str(each.port): each.url for each in served}
+        return {str(each.port): each.url for each in self.ports.served}
 
     async def sweep(self) -> None:
         """Wait for its end, and end what outlived it; its output would have no end else.
@@ -121,13 +120,10 @@ class BackgroundRun:
             await self.confined.kill()
             await self.confined.__aexit__(None, None, None)
         finally:
-            if self.ports is not None:
-                await self.ports.close()
-            if self.guard is not None:
-                await self.guard.stop()
-        outcome = await self._finish()
-        notes = self.guard.notes if self.guard is not None else ()
-        return replace(outcome, notes=(*dict.fromkeys(notes), *outcome.notes))
+            await self.ports.close()
+            await self.guard.stop()
+        outcome = await self._finish(self.cut)
+        return replace(outcome, notes=(*dict.fromkeys(self.guard.notes), *outcome.notes))
 
 
 @asynccontextmanager
@@ -234,52 +230,78 @@ class Runs:
             BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
             StorageFailure: no room for the run.
         """
-        await self._get_ready()
-        await self._add_identity(ctx, options)
         wanted: tuple[Commit, Commit] = (commit or "auto", self._config.commit)
         strictest = max(wanted, key=COMMITS.index)
+        await self._get_ready()
         strategy = await self._strategy(tool, strictest)
         options["look_for_lost"] = True
-        async with _live(), strategy:
-            views = await strategy.prepare(ctx)
-            ports = self._ports.of_run(ctx.session.id)
-            if self._ports.has_servers(ctx.session.id):
-                options["on_namespace"] = ports.enter
-            guard = self._guard(lambda: confined, strategy)
-            try:
-                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
-                if isinstance(strategy, OverlayRun):
-                    guard.start(GUARD_AFTER_SECONDS)
-                done = await collect(confined, seconds, on_output, STREAM_BYTES)
-            except asyncio.CancelledError:
-                if isinstance(
-                    strategy, DirectRun
-                ):  # what it did is there, and must not stay unseen
-                    await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
-                raise
-            finally:
-                await guard.stop()
-                await ports.close()
-            cut = confined.stopped or ("time" if done.timed_out else "")
-            outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
-        await self._keep_preview(outcome)
-        await self._bound()
+        ports = self._ports.of_run(ctx.session.id)
+        running = await self._begin(argv, ctx, cwd, strategy, strictest, ports, options)
+        confined = running.confined
+        if layered := isinstance(strategy, OverlayRun):
+            running.guard.start(GUARD_AFTER_SECONDS)
+        try:
+            done = await collect(confined, seconds, on_output, STREAM_BYTES)
+            running.cut = confined.stopped or ("time" if done.timed_out else "")
+        except BaseException:
+            running.cut = "cancelled"
+            raise
+        finally:
+            outcome = await running.finish()
         size = done.stdout.size + done.stderr.size
-        notes = [*outcome.notes, *dict.fromkeys(guard.notes)]
-        outcome = replace(outcome, notes=tuple(notes))
-        layered = isinstance(strategy, OverlayRun) and done.exit_code
-        if layered and await in_thread_if_large(size, _could_not_rename, done):
-            outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
-        outcome = replace(outcome, notes=(*outcome.notes, *confined.notes))
-        access = options.get("network") or NetworkAccess()
-        return replace(_ran(done, confined, outcome), network=access)
+        notes = [*outcome.notes, *confined.notes]
+        if layered and done.exit_code and await in_thread_if_large(size, _could_not_rename, done):
+            notes.append(RENAME_NOTE)
+        return RunResult(
+            exit_code=done.exit_code,
+            stdout=done.stdout,
+            stderr=done.stderr,
+            timed_out=done.timed_out,
+            seconds=done.seconds,
+            stopped=confined.stopped,
+            level=confined.level,
+            outcome=replace(outcome, notes=tuple(notes)),
+            network=running.network,
+            lost=confined.lost,
+        )
 
-    def _guard(
-        self, confined: Callable[[], Confined], strategy: OverlayRun | DirectRun
-    ) -> BackgroundGuard:
-        """What covers protected names that are new while a run goes on."""
-        processes = self._services.use(Processes)
-        return BackgroundGuard(self._workspace, processes, confined, strategy.kind_before)
+    async def _begin(
+        self,
+        argv: Sequence[str],
+        ctx: Ctx,
+        cwd: SafePath,
+        strategy: OverlayRun | DirectRun,
+        commit: Commit,
+        ports: RunPorts,
+        options: RunOptions,
+    ) -> BackgroundRun:
+        """Start a program, with all that is there as long as it runs and goes with it."""
+        await self._add_identity(ctx, options)
+        if ports.ports or self._ports.has_servers(ctx.session.id):
+            options["on_namespace"] = ports.enter
+        async with AsyncExitStack() as starting:
+            starting.push_async_callback(ports.close)
+            await starting.enter_async_context(_live())
+            await starting.enter_async_context(strategy)
+            views = await strategy.prepare(ctx)
+            guard = BackgroundGuard(
+                self._workspace,
+                self._services.use(Processes),
+                lambda: confined,
+                strategy.kind_before,
+            )
+            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+            ending = starting.pop_all()
+
+        async def finish(cut: str) -> RunOutcome:
+            async with ending:
+                outcome = await strategy.finish(ctx, commit, cut)
+            await self._keep_preview(outcome)
+            await self._bound()
+            return outcome
+
+        access = options.get("network") or NetworkAccess()
+        return BackgroundRun(confined, finish, ports, access, guard)
 
     async def _strategy(
         self, tool: str, commit: Commit, *, background: bool = False
@@ -315,15 +337,12 @@ class Runs:
             Unavailable: no ports, or no layers, at this level of the sandbox.
         """
         await self._get_ready()
-        await self._add_identity(ctx, options)
         report = await self._sandbox.report()
         access = options.get("network") or NetworkAccess()
         offline = report.level != "none" and not access.hosts
         open_ports = self._ports.of_run(ctx.session.id, ports, offline=offline)
         if ports and report.level == "kernel":
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
-        if ports or self._ports.has_servers(ctx.session.id):
-            options["on_namespace"] = open_ports.enter
         strategy = await self._strategy(tool, commit, background=True)
         if commit != "auto" and isinstance(strategy, DirectRun):
             raise Unavailable(
@@ -331,33 +350,14 @@ class Runs:
                 f"commit={commit} cannot be kept.",
                 hint=report.fix or "Leave 'commit' out, or run it to its end without background.",
             )
-        ending = AsyncExitStack()
-
-        async def finish() -> RunOutcome:
-            async with ending:
-                outcome = await strategy.finish(ctx, commit, "")
-            await self._keep_preview(outcome)
-            await self._bound()
-            return outcome
-
-        try:
-            async with AsyncExitStack() as starting:
-                await starting.enter_async_context(_live())
-                await starting.enter_async_context(strategy)
-                views = await strategy.prepare(ctx)
-                guard = self._guard(lambda: confined, strategy)
-                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
-                ending = starting.pop_all()
-                running = BackgroundRun(confined, finish, open_ports, access, guard)
-        except BaseException:
-            await run_shielded(open_ports.close())
-            raise
+        running = await self._begin(argv, ctx, cwd, strategy, commit, open_ports, options)
+        confined = running.confined
         try:
             await open_ports.stay(lambda: confined.namespace, is_bare=report.level == "none")
         except BaseException:
             await running.finish()
             raise
-        guard.start()
+        running.guard.start()
         self._going = [other for other in self._going if not other.is_over] + [running]
         if self._ending:
             running.hurry()
@@ -520,17 +520,3 @@ def _could_not_rename(done: Collected) -> bool:
     """Whether its output has what an overlay answers to the rename of a folder from below."""
     texts = (str(output).casefold() for output in (done.stdout, done.stderr))
     return any(words in text for text in texts for words in CROSS_DEVICE_SIGNS)
-
-
-def _ran(done: Collected, confined: Confined, outcome: RunOutcome) -> RunResult:
-    return RunResult(
-        exit_code=done.exit_code,
-        stdout=done.stdout,
-        stderr=done.stderr,
-        timed_out=done.timed_out,
-        seconds=done.seconds,
-        stopped=confined.stopped,
-        level=confined.level,
-        outcome=outcome,
-        lost=confined.lost,
-    )
