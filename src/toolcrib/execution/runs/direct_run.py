@@ -157,11 +157,20 @@ class DirectRun:
             notes.append("what others changed meanwhile is in this step too")
         state = RunOutcome("applied", step=step)
         if commit != "auto":
-            state = await self._withdraw(ctx, commit, step, notes, for_user=bool(triggers))
+            preview = described(state, view, notes).preview
+            for_user = bool(triggers) or commit == "never"
+            state = await self._withdraw(ctx, commit, step, notes, preview, for_user=for_user)
         return described(state, view, notes)
 
     async def _withdraw(
-        self, ctx: Ctx, commit: Commit, step: int, notes: list[str], *, for_user: bool
+        self,
+        ctx: Ctx,
+        commit: Commit,
+        step: int,
+        notes: list[str],
+        preview: str,
+        *,
+        for_user: bool,
     ) -> RunOutcome:
         """Take the step back, for good or until it is applied."""
         try:
@@ -179,7 +188,8 @@ class DirectRun:
             since=step,
             roots=tuple(root.real for root in self.context.workspace.roots),
             step=back.step,
-            for_user=for_user or commit == "never",
+            for_user=for_user,
+            preview=preview,
         )
         await self.context.rows.write(lambda c: folders.add(c, pending))
         notes.append("it worked on the files themselves, which were put back after it")

@@ -40,7 +40,7 @@ SCHEMA: Schema = Schema(
         "ALTER TABLE held_run ADD COLUMN preview TEXT NOT NULL DEFAULT '';",
     ),
 )
-COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes, for_user"
+COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes, for_user, preview"
 MAX_PENDING = 32
 """Pending runs of a store; the oldest go first."""
 
@@ -60,6 +60,7 @@ class PendingRun:
         step: that step's number.
         size: bytes on disk.
         for_user: whether only the user can make the changes.
+        preview: what a person sees of them before they allow them.
     """
 
     id: str
@@ -72,6 +73,7 @@ class PendingRun:
     step: int = 0
     size: int = 0
     for_user: bool = False
+    preview: str = ""
 
 
 def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
@@ -79,7 +81,7 @@ def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
     row = astuple(pending)
     values = (*row[:6], json.dumps(pending.roots), *row[7:])
     connection.execute(
-        f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
+        f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
         values,
     )
 
@@ -88,17 +90,6 @@ def find(connection: sqlite3.Connection, run: str) -> PendingRun | None:
     """One row."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM held_run WHERE id = ?", (run,))  # noqa: S608
     return next(map(_of_row, rows), None)
-
-
-def set_preview(connection: sqlite3.Connection, run: str, preview: str) -> None:
-    """Keep what a person sees of a pending run before they allow its changes."""
-    connection.execute("UPDATE held_run SET preview = ? WHERE id = ?", (preview, run))
-
-
-def preview_of(connection: sqlite3.Connection, run: str) -> str:
-    """What `set_preview` kept; "" for nothing."""
-    row = connection.execute("SELECT preview FROM held_run WHERE id = ?", (run,)).fetchone()
-    return str(row[0]) if row else ""
 
 
 def all_pending(connection: sqlite3.Connection) -> list[PendingRun]:
@@ -123,7 +114,7 @@ def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list
 
 
 def _of_row(row: tuple[Any, ...]) -> PendingRun:
-    values = (*row[:6], tuple(json.loads(row[6])), *row[7:9], bool(row[9]))
+    values = (*row[:6], tuple(json.loads(row[6])), *row[7:9], bool(row[9]), row[10])
     return PendingRun(*values)
 
 

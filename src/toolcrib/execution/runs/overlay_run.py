@@ -14,6 +14,7 @@ from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
 from toolcrib.execution.runs.folders import PendingRun, RunFolder
 from toolcrib.execution.runs.outcome import (
+    APPLY_TOOL,
     RUN_AGAIN,
     Commit,
     RunOutcome,
@@ -300,6 +301,9 @@ class OverlayRun:
             folder.drop_work()
             return blocks_of(folder.path)
 
+        size = await asyncio.to_thread(measure)
+        outcome = RunOutcome("held", pending_id=folder.id, overtaken=overtaken)
+        outcome = described(outcome, view, _pending_notes(reasons))
         pending = PendingRun(
             id=folder.id,
             time=time.time(),
@@ -308,17 +312,18 @@ class OverlayRun:
             kind="overlay",
             since=self._since,
             roots=tuple(root.real for root in self._roots),
-            size=await asyncio.to_thread(measure),
+            size=size,
             for_user=for_user,
+            preview=outcome.preview,
         )
         try:
             await self._context.rows.write(lambda c: folders.add(c, pending))
         except StorageFailure as error:
-            reasons.append(f"it could not be held either: {cause(error)}")
+            reasons = [reason for reason in reasons if APPLY_TOOL not in reason]
+            reasons.append(f"it could not be held either: {error.message}")
             return described(RunOutcome("dropped"), view, _pending_notes(reasons))
         self._keep = True
-        outcome = RunOutcome("held", pending_id=pending.id, overtaken=overtaken)
-        return described(outcome, view, _pending_notes(reasons))
+        return outcome
 
 
 def _reasons(deltas: RunDeltas, verdict: Verdict, cut: str) -> list[str]:

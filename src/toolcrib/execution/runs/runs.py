@@ -27,8 +27,6 @@ from toolcrib.execution.runs.folders import (
     all_pending,
     drop,
     find,
-    preview_of,
-    set_preview,
     too_many,
 )
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
@@ -296,7 +294,6 @@ class Runs:
         async def finish(cut: str) -> RunOutcome:
             async with ending:
                 outcome = await strategy.finish(ctx, commit, cut)
-            await self._keep_preview(outcome)
             await self._bound()
             return outcome
 
@@ -396,8 +393,7 @@ class Runs:
     async def preview(self, pending_id: str, ctx: Ctx) -> str:
         """What a pending run would change, for a person: its files and a bounded difference."""
         with suppress(ToolError):
-            pending = await self._find(pending_id, ctx)
-            return await self._rows.read(lambda c: preview_of(c, pending.id))
+            return (await self._find(pending_id, ctx)).preview
         return ""
 
     async def drop(self, pending_id: str, ctx: Ctx) -> RunOutcome:
@@ -467,12 +463,6 @@ class Runs:
         oldest = time.time() - self._config.pending_hours * 3600
         here = {root.real for root in self._workspace.roots}
         return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
-
-    async def _keep_preview(self, outcome: RunOutcome) -> None:
-        if outcome.pending_id:
-            preview = outcome.preview
-            with suppress(StorageFailure):  # without it only the id is asked about
-                await self._rows.write(lambda c: set_preview(c, outcome.pending_id, preview))
 
     async def _discard(self, pending: PendingRun) -> None:
         if pending.kind == "step":
