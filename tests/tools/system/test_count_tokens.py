@@ -30,6 +30,19 @@ TEXTS = [
 ]
 
 
+@pytest.mark.parametrize("name", ["o200k", "cl100k"])
+async def test_long_files_are_exact_too(machine: Machine, ws: Path, name: str) -> None:
+    encoding = bpe_openai.get_encoding(f"{name}_base")
+    for line in ("The quick  brown fox, 12 345 times;   again!\n", "a-b/c " * 9 + "\n"):
+        copies = 1_300_000 // len(line)
+        (ws / "long.txt").write_text(line * copies)
+        found = (await machine("count_tokens", path="long.txt", encoding=name)).data
+        assert found["tokens"] == copies * len(encoding.encode(line))
+    (ws / "long.txt").write_text("[" * 2_500_000)
+    found = (await machine("count_tokens", path="long.txt", encoding=name)).data
+    assert 0 < found["tokens"] < 2_500_000
+
+
 @pytest.mark.rows("C111")
 async def test_o200k_and_cl100k_are_exact(machine: Machine) -> None:
     for name in ("o200k", "cl100k"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -23,6 +24,9 @@ MODELS = {
     "o200k": ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4", "chatgpt-4o", "gpt-oss"),
     "cl100k": ("gpt-4", "gpt-3.5", "text-embedding-3", "text-embedding-ada"),
 }
+MAX_PART_CHARS = 40_000
+"""Of a text that is counted at once: the library refuses more than 200,000 tokens, and a character
+has up to four."""
 
 
 @tool(
@@ -103,7 +107,25 @@ def _encoding(given: str) -> str:
 
 def _exact(text: str, name: str) -> int:
     encoding = _loaded(name)
-    return len(encoding.encode(text.encode("utf-8", "replace").decode(), disallowed_special=()))
+    clean = text.encode("utf-8", "replace").decode()
+    return sum(len(encoding.encode(part, disallowed_special=())) for part in _parts(clean))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A text in parts that the library takes.
+
+    A word and the space before it are never in one token with what comes before them, so the sum
+    is exact; only a part without any space is cut anywhere.
+    """
+    start = 0
+    while len(text) - start > MAX_PART_CHARS:
+        cut = text.rfind(" ", start + 1, start + MAX_PART_CHARS)
+        while cut > 0 and text[cut - 1].isspace():
+            cut = text.rfind(" ", start + 1, cut)
+        end = cut if cut > 0 else start + MAX_PART_CHARS
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 @cache
