@@ -50,7 +50,7 @@ ROOMS_OF = {
                "system/stdin_monitor.py",
                "data/sql_child.py",  # by a socket of the guard's that it is given
                "net/remote_client.py",  # by way of the guard's proxy
-               "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py",
+               "execution/ports.py", "execution/sandbox/namespace_child.py",
                "execution/sandbox/namespace_helper.py",
                "git/ssh_tunnel_child.py"),
     "file": (

@@ -21,10 +21,10 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program, host_output
-from toolcrib.execution.sandbox.network import OnlyHosts
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.net.egress.policy import OnlyHosts
 from toolcrib.system.processes import PASSED_ON
 
 SECONDS = 20.0

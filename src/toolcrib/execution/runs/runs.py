@@ -41,8 +41,8 @@ from toolcrib.system.processes import Processes
 from toolcrib.system.threads import in_thread_if_large
 
 if TYPE_CHECKING:
+    from toolcrib.execution.ports import Ports, RunPorts
     from toolcrib.execution.sandbox.confined import Confined
-    from toolcrib.execution.sandbox.ports import Ports, RunPorts
     from toolcrib.execution.sandbox.preparation import RunOptions
     from toolcrib.execution.sandbox.sandbox import Sandbox
 
@@ -192,7 +192,7 @@ class Runs:
 
     @property
     def _ports(self) -> Ports:
-        from toolcrib.execution.sandbox.ports import Ports
+        from toolcrib.execution.ports import Ports
 
         return self._services.use(Ports)
 

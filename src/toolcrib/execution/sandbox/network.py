@@ -3,53 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.execution.sandbox import landlock
-from toolcrib.execution.sandbox.ports import enter_network
+from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
 from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
-from toolcrib.net.egress.policy import SERVER_HOSTS, EgressPolicy, HostRule
-from toolcrib.net.egress.url import Target
+from toolcrib.net.egress.policy import SERVER_HOSTS, OnlyHosts
 from toolcrib.system.processes import Processes
 
 PROXY_PORT = 3128
 """Where the proxy answers in a network of the run's own."""
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-
-@dataclass(frozen=True, eq=False)
-class OnlyHosts(EgressPolicy):
-    """A policy that opens some hosts and no others; what it forbids stays forbidden."""
-
-    only: tuple[HostRule, ...] = ()
-
-    @classmethod
-    def within(cls, policy: EgressPolicy, hosts: Sequence[str]) -> OnlyHosts:
-        """A policy, narrowed to some hosts in the forms of `egress.allow_hosts`."""
-        settings = {f.name: getattr(policy, f.name) for f in fields(policy)}
-        return cls(**settings, only=tuple(HostRule.parse(host) for host in hosts))
-
-    def check(self, target: Target) -> None:
-        """As for every policy.
-
-        Raises:
-            Blocked: the host is none of those that were given, or may not be reached.
-        """
-        if not any(rule.matches(target) for rule in self.only):
-            raise Blocked(
-                f"Destination not allowed: {target.host} was not given to this run.",
-                hint="Name the host in 'network' of the call, or the user adds it to run.network.",
-                code="blocked_host",
-                host=target.host,
-                origin=f"{'http' if target.scheme == 'http' else 'https'}://{target.authority}",
-                rule="not given",
-            )
-        super().check(target)
 
 
 @dataclass(slots=True)
@@ -93,6 +61,21 @@ class RunNetwork:
         self.lease.close()
         if self._server is not None:
             self._server.close()
+
+
+async def enter_network(processes: Processes, pidfd: int) -> NamespaceHelper:
+    """A helper in the network of a run.
+
+    Raises:
+        Unavailable: this system does not let us.
+    """
+    try:
+        return await NamespaceHelper.open(processes, pidfd, "net")
+    except OSError as error:
+        raise Unavailable(
+            f"The network of the run cannot be reached: {error.strerror or error}.",
+            hint="Start it without 'ports' and 'network'.",
+        ) from None
 
 
 async def open_network(services: Services, access: NetworkAccess, level: Level) -> RunNetwork:

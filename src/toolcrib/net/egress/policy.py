@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from ipaddress import IPv4Address, ip_address, ip_network
@@ -426,3 +426,33 @@ def _network(text: str) -> IPNetwork:
         raise ConfigError(
             f"allow_networks: '{text}' is not a network.", hint="Example: 192.168.1.0/24."
         ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class OnlyHosts(EgressPolicy):
+    """A policy that opens some hosts and no others; what it forbids stays forbidden."""
+
+    only: tuple[HostRule, ...] = ()
+
+    @classmethod
+    def within(cls, policy: EgressPolicy, hosts: Sequence[str]) -> OnlyHosts:
+        """A policy, narrowed to some hosts in the forms of `egress.allow_hosts`."""
+        settings = {f.name: getattr(policy, f.name) for f in fields(policy)}
+        return cls(**settings, only=tuple(HostRule.parse(host) for host in hosts))
+
+    def check(self, target: Target) -> None:
+        """As for every policy.
+
+        Raises:
+            Blocked: the host is none of those that were given, or may not be reached.
+        """
+        if not any(rule.matches(target) for rule in self.only):
+            raise Blocked(
+                f"Destination not allowed: {target.host} was not given to this run.",
+                hint="Name the host in 'network' of the call, or the user adds it to run.network.",
+                code="blocked_host",
+                host=target.host,
+                origin=f"{'http' if target.scheme == 'http' else 'https'}://{target.authority}",
+                rule="not given",
+            )
+        super().check(target)

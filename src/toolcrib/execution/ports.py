@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Self
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
+from toolcrib.execution.sandbox.network import enter_network
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_tunnel import Pipe
 from toolcrib.net.egress.policy import SERVER_ADDRESS
@@ -55,21 +56,6 @@ def checked_ports(ports: Sequence[int]) -> tuple[int, ...]:
     if wrong is not None:
         raise BadInput(f"{wrong} is no port.", hint="Ports are numbers from 1 to 65535.")
     return found
-
-
-async def enter_network(processes: Processes, pidfd: int) -> NamespaceHelper:
-    """A helper in the network of a run.
-
-    Raises:
-        Unavailable: this system does not let us.
-    """
-    try:
-        return await NamespaceHelper.open(processes, pidfd, "net")
-    except OSError as error:
-        raise Unavailable(
-            f"The network of the run cannot be reached: {error.strerror or error}.",
-            hint="Start it without 'ports' and 'network'.",
-        ) from None
 
 
 class _Connection(Pipe):
