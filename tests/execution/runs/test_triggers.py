@@ -125,18 +125,22 @@ async def test_compiled_code_that_python_makes_again_is_left_out(
     assert not (root / "__pycache__").exists()
 
 
+@pytest.mark.parametrize("place", ["x", "x.git/inner", "x.git/a/b", "X.GIT/inner"])
 @pytest.mark.parametrize("made", ["once", "bit by bit"])
-async def test_a_bare_repository_of_any_name(bench: RunBench, root: Path, made: str) -> None:
+async def test_a_bare_repository_of_any_name(
+    bench: RunBench, root: Path, made: str, place: str
+) -> None:
     parts = [
-        "mkdir -p x/refs; echo 'ref: refs/heads/main' > x/HEAD",
-        "printf '[core]\\n\\tfsmonitor = touch owned\\n\\tbare = false\\n' > x/config",
-        "mkdir x/objects",
+        f"mkdir -p {place}/refs; echo 'ref: refs/heads/main' > {place}/HEAD",
+        f"printf '[core]\\n\\tfsmonitor = touch owned\\n\\tbare = false\\n' > {place}/config",
+        f"mkdir {place}/objects",
     ]
     if made == "once":
         parts = ["; ".join(parts)]
     states = [(await bench.changed(part)).state for part in parts]
     assert states[-1] == "held"
-    subprocess.run(["git", "status"], cwd=root / "x" if (root / "x").exists() else root)
+    folder = root / place
+    subprocess.run(["git", "status"], cwd=folder if folder.exists() else root)
     assert not list(root.rglob("owned"))
 
 

@@ -175,7 +175,8 @@ def _last_kind(parts: tuple[str, ...]) -> str:
 def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     """What makes a folder of any name a repository to git, or changes how it acts in one.
 
-    `.git` and `*.git` have rules of their own: see `files/repositories`.
+    `.git` and `*.git` have rules of their own, which judge no repository further in them: see
+    `files/repositories`.
     """
     named: dict[SafePath, set[str]] = defaultdict(set)
     for delta in deltas:
@@ -183,7 +184,7 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
             continue
         for depth, name in enumerate(delta.path.parts):
             above = delta.path.parts[:depth]
-            if fold(name) in REPOSITORY_PARTS and not any(n.endswith(".git") for n in above):
+            if fold(name) in REPOSITORY_PARTS and not (above and above[-1].endswith(".git")):
                 named[delta.path.ancestor(depth)].add(name)
     found: set[str] = set()
     for folder, names in named.items():
