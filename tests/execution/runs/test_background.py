@@ -291,6 +291,26 @@ FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
 DEEP = 'i=0; while [ $i -lt 1200 ]; do mkdir d; cd d; i=$((i+1)); done; cd "$top"'
 
 
+async def test_what_the_user_makes_in_a_new_repository_is_covered(
+    bench: RunBench, root: Path
+) -> None:
+    names = "x.git/.env x.git/d/id_rsa new/.git/config"
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.05; done; "
+        f"until ! grep -qs SECRET5 {names}; do sleep 0.05; done; echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    (root / "x.git/d").mkdir(parents=True)
+    (root / "x.git/.env").write_text("KEY=SECRET5\n")
+    (root / "x.git/d/id_rsa").write_text("SECRET5\n")
+    git(root, "init", "-q", "new")
+    git(root / "new", "remote", "add", "origin", "https://me:SECRET5@host.invalid/x.git")
+    (root / "go").touch()
+    async with asyncio.timeout(30):
+        await lines_of(running, "hidden")
+    await running.finish()
+
+
 @pytest.mark.parametrize(
     "odd",
     ["touch \"$(printf 'a\\377')\"", "mkdir \"$(printf 'b\\377')\"", DEEP],
@@ -378,6 +398,9 @@ TREE = (
     f"mkdir -p e/objects e/refs; {EVIL} e/config; {FORM.format(PLACE)}; echo gitdir: {PLACE} > .git"
 )
 
+LINKED = f"mkdir -p e2/sub e2/.git/objects e2/.git/refs; {EVIL} e2/.git/config; ln -s e2/sub l"
+THROUGH_A_LINK = f"echo ../../../../l/../.git > {PLACE}/commondir"
+
 
 @pytest.mark.parametrize(
     ("script", "quarantined"),
@@ -391,6 +414,7 @@ TREE = (
         (f"{FORM.format('x')}; yes '#' | head -c 70000 > x/config; {HOOK}", "x/HEAD"),
         (f"{FORM.format('x/.git')}; {TREE}; echo ../../../../e > {PLACE}/commondir", ".git"),
         (f"{TREE}; {EVIL} x/.git/config; echo ../.. > {PLACE}/commondir", ".git"),
+        (f"{LINKED}; {FORM.format('x/.git')}; {TREE}; {THROUGH_A_LINK}", ".git"),
         (f"git init -q; echo {EVIL_INDEX} | base64 -d > .git/index", ".git/index"),
     ],
 )

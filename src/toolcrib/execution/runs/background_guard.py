@@ -20,7 +20,13 @@ from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import folders_above
 from toolcrib.execution.sandbox.masks import OBEYED_BY_GIT, Mask
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
+from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.credentials import (
+    MAX_SETTINGS_BYTES,
+    may_be_settings,
+    without_credentials,
+)
 from toolcrib.files.repositories.places import BARE_REPOSITORY, lies_in_repository
 from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
@@ -229,8 +235,10 @@ class BackgroundGuard:
                 place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
             ):
                 continue
-            if place.parts[-1] == ".git" or self._is_in_new_repository(place):
+            if place.parts[-1] == ".git":
                 continue  # git writes in it; what it obeys has names of its own, or is judged
+            if self._is_in_new_repository(place) and not _is_secret(place):
+                continue
             try:
                 status = os.lstat(path)
             except OSError:
@@ -261,6 +269,17 @@ class BackgroundGuard:
             if name.endswith(".git"):
                 return not self._kind_before(place.ancestor(depth).child("HEAD"))
         return False
+
+
+def _is_secret(place: SafePath) -> bool:
+    """Whether it must not be read, or has settings with credentials: git is done with those."""
+    if place.gate.pattern(place, "read"):
+        return True
+    data = b""
+    if may_be_settings(place.name):
+        with suppress(OSError):
+            data = read_plain(place.absolute, MAX_SETTINGS_BYTES, follow=False)
+    return without_credentials(data) != data
 
 
 def _topmost(folders: Iterable[str]) -> list[str]:

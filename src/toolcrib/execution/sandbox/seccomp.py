@@ -46,9 +46,13 @@ CREATES = 0o20000000 | 0o100
 """O_CREAT and the bit of O_TMPFILE: without them the mode is not looked at."""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 STREAM, RAW, RECORDS, KIND_OF_SOCKET, TCP = 1, 3, 5, 0xF, 6
-REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423, 0x40806685)
-"""TIOCSTI, TIOCLINUX, TIOCCONS; TIOCSETD, for which the kernel loads modules; and
-FS_IOC_ENABLE_VERITY, after which nobody can change a file."""
+REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423, 0x40806685, 0x40305828, 0x4030582A, 0x40305839)
+"""TIOCSTI, TIOCLINUX, TIOCCONS; TIOCSETD, for which the kernel loads modules;
+FS_IOC_ENABLE_VERITY, after which nobody can change a file; and FS_IOC_RESVSP, RESVSP64 and
+ZERO_RANGE, which reserve space as fallocate does."""
+CLONE_FILES, THREAD, UNSHARE_FILES = 0x400, 0x10000, 2
+"""CLONE_FILES, CLONE_THREAD and CLOSE_RANGE_UNSHARE. The watchdog looks at the descriptors of
+processes, so no thread may have some of its own."""
 SET_DUMPABLE = 4
 """Who is not dumpable lets nobody look at it; said to be done, and not done."""
 UNCHANGED = 0xFFFFFFFF
@@ -106,6 +110,9 @@ def _refuse(names: str, *given: Given, number: int = errno.EPERM) -> Rule:
 
 RULES: tuple[Rule, ...] = (
     _refuse("clone unshare", (0, "has", NAMESPACES)),
+    _refuse("clone", Condition(0, "is", THREAD, mask=THREAD | CLONE_FILES)),
+    _refuse("unshare", (0, "has", CLONE_FILES)),
+    _refuse("close_range", (2, "has", UNSHARE_FILES), number=errno.EINVAL),
     _refuse("chmod fchmod creat mknod", (1, "has", SET_ID_BITS)),
     _refuse("fchmodat mknodat", (2, "has", SET_ID_BITS)),
     _refuse("open", (1, "has", CREATES), (2, "has", SET_ID_BITS)),

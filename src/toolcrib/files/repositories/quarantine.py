@@ -40,6 +40,8 @@ READ_BY_GIT = frozenset({".gitattributes", ".gitignore", ".gitmodules", ".mailma
 """Files of any folder that git opens by itself; for a named pipe it would wait for good."""
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
+UP = "../.."
+"""From the folder of a working tree to the repository that it is one of."""
 WORKTREE_SETTINGS = "config.worktree"
 """Of one working tree, where `extensions.worktreeConfig` is on."""
 OBEYED = ("commondir", WORKTREE_SETTINGS, "config")
@@ -148,7 +150,8 @@ class RepositoryQuarantine:
         if not self._was_repository(top):
             return False
         led = named_in(COMMONDIR, _read(place.child(COMMONDIR)))
-        return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
+        # As git itself writes it: another way to the same place may go through a link.
+        return not led or (led == UP and place.parent.parent == top)
 
     def _common(self, place: SafePath) -> SafePath:
         """The `.git` that a folder lies in; itself, where it lies in none."""
