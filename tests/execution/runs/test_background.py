@@ -466,6 +466,26 @@ async def test_git_writes_through_no_link_of_a_job(
 
 
 @pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("name", ["ORIG_HEAD", "refs/heads/other"])
+async def test_git_writes_through_no_reference_of_a_job(
+    bench: RunBench, root: Path, name: str, ends: bool
+) -> None:
+    """`git reset` writes to where ORIG_HEAD leads: to `commondir`, and git has other settings."""
+    make(root)
+    script = f"echo 'ref: commondir' > .git/{name}; git commit -q --allow-empty -m 'ref: a'"
+    running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
+    await lines_of(running, "made")
+    if not ends:
+        async with asyncio.timeout(60):
+            while (root / ".git" / name).exists():
+                await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert not (root / ".git" / name).exists()
+    assert any("write to another file" in note for note in notes), notes
+    assert (root / ".git/COMMIT_EDITMSG").read_text() == "ref: a\n"
+
+
+@pytest.mark.parametrize("ends", [False, True])
 async def test_git_waits_for_no_pipe_of_a_job(bench: RunBench, root: Path, ends: bool) -> None:
     """Git opens some files by name in every folder, and would wait for a pipe for good."""
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)

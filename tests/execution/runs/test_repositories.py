@@ -303,6 +303,19 @@ async def test_git_writes_through_no_link_of_a_run(each: RunBench, root: Path, t
     assert not (root / "owned").exists()
 
 
+@pytest.mark.parametrize("name", ["ORIG_HEAD", "refs/heads/other"])
+@pytest.mark.parametrize("target", ["commondir", "refs/../commondir", "70000 spaces"])
+async def test_git_writes_through_no_reference_of_a_run(
+    each: RunBench, root: Path, name: str, target: str
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    target = "printf '%70000s' commondir" if "70000" in target else f"printf {target}"
+    outcome = await each.changed(f"(printf 'ref: '; {target}) > .git/{name}; echo 'ref: a' > note")
+    assert not (root / ".git" / name).exists()
+    assert (root / "note").exists()
+    assert any("no branch or tag" in note for note in outcome.notes), outcome.notes
+
+
 async def test_what_the_user_set_stays(bench: RunBench, root: Path) -> None:
     git(root, "init", "-q")
     git(root, "config", "alias.st", "status")

@@ -27,7 +27,11 @@ from toolcrib.files.repositories.credentials import (
     may_be_settings,
     without_credentials,
 )
-from toolcrib.files.repositories.places import BARE_REPOSITORY, lies_in_repository
+from toolcrib.files.repositories.places import (
+    BARE_REPOSITORY,
+    lies_in_repository,
+    may_be_reference,
+)
 from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
     READ_BY_GIT,
@@ -191,7 +195,12 @@ class BackgroundGuard:
         if place is None or not place.parts:
             return False
         names = {place.parts[-1], *place.parts[-2:-1]}
-        if names & GIT_NAMES or place.name in READ_BY_GIT or place.gate.pattern(place, "write"):
+        if (
+            names & GIT_NAMES
+            or place.name in READ_BY_GIT
+            or may_be_reference(place.parts)
+            or place.gate.pattern(place, "write")
+        ):
             return True
         return os.path.islink(path) and lies_in_repository(place)  # noqa: PTH114
 

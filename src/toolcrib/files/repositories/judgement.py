@@ -25,7 +25,14 @@ from toolcrib.files.repositories.index import (
     UNREADABLE,
     index_trouble,
 )
-from toolcrib.files.repositories.places import BARE_REPOSITORY, GIT, HOOKS, MAX_CONFIG_BYTES
+from toolcrib.files.repositories.places import (
+    BARE_REPOSITORY,
+    GIT,
+    HOOKS,
+    MAX_CONFIG_BYTES,
+    is_misleading_reference,
+    may_be_reference,
+)
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
 from toolcrib.state.blobs import digest_of
 from toolcrib.text.display import printable
@@ -33,6 +40,7 @@ from toolcrib.text.display import printable
 LINK = "a link in a repository, through which git would write"
 CONFIG = "config"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
+MISLEADING = "a reference in it leads to what is no branch or tag, and git would write there"
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 USUAL = (
@@ -166,6 +174,8 @@ class RunRepositories:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
             found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
+        elif _misleads(inner, delta):
+            found.why = MISLEADING
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
@@ -192,6 +202,8 @@ class RunRepositories:
             and (why := _index_trouble(delta, hash_size_of(found.config or b"")))
         ):
             return why
+        if after.kind == "file" and _misleads(inner, delta):
+            return MISLEADING
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
         if _is_gits_own(inner):
@@ -260,6 +272,18 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
     if data is not None and not data.startswith(SIGNATURE):
         return ""  # a branch of that name, or what git does not read
     return UNREADABLE if data is None else index_trouble(data, hash_size)
+
+
+def _misleads(inner: Sequence[str], delta: Delta) -> bool:
+    """Whether git would write elsewhere through it; what cannot be read is no reference."""
+    data = bytearray()
+    if may_be_reference(inner) and delta.new is not None:
+        with suppress(ToolError, OSError):
+            for chunk in delta.new.chunks():
+                data += chunk
+                if len(data) > MAX_CONFIG_BYTES:
+                    break
+    return is_misleading_reference(bytes(data))
 
 
 def _content(

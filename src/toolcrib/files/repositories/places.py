@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from toolcrib.files.handles import read_plain
@@ -15,6 +15,12 @@ HOOKS = "hooks"
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository."""
 MAX_CONFIG_BYTES = 65_536
+SYMBOLIC = b"ref:"
+OTHER_REFERENCES = frozenset(
+    {"AUTO_MERGE", "BISECT_EXPECTED_REV", "MERGE_AUTOSTASH"}
+    | {"NOTES_MERGE_PARTIAL", "NOTES_MERGE_REF"}
+)
+"""Beside those that end in HEAD, as ORIG_HEAD."""
 GITDIR, COMMONDIR = b"gitdir: ", "commondir"
 
 
@@ -39,6 +45,26 @@ def led_to(file: str, *, follow: bool = False) -> str:
         if led := named_in(name, read_plain(file, MAX_CONFIG_BYTES, follow=follow)):
             return os.path.realpath(os.path.join(folder, led))  # noqa: PTH118
     return ""
+
+
+def may_be_reference(names: Sequence[str]) -> bool:
+    """Whether git may write a commit to a file of this path in a repository."""
+    if not names or "objects" in names:
+        return False
+    last = names[-1].upper()
+    return "refs" in map(fold, names[:-1]) or last.endswith("HEAD") or last in OTHER_REFERENCES
+
+
+def is_misleading_reference(data: bytes) -> bool:
+    """Whether a file of a repository makes git write elsewhere than to a branch or tag.
+
+    A reference that leads to another name (`ref: NAME`) is written through, by `git reset` to
+    ORIG_HEAD too; with NAME `commondir`, git would use settings of another folder from then on.
+    """
+    if not data.startswith(SYMBOLIC):
+        return False
+    target = data.removeprefix(SYMBOLIC).strip()
+    return len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
 
 
 def lies_in_repository(path: SafePath) -> bool:

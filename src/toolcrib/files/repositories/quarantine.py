@@ -22,8 +22,10 @@ from toolcrib.files.repositories.places import (
     COMMONDIR,
     GIT,
     MAX_CONFIG_BYTES,
+    is_misleading_reference,
     led_to,
     lies_in_repository,
+    may_be_reference,
     named_in,
 )
 from toolcrib.files.repositories.settings import trouble
@@ -81,6 +83,9 @@ class RepositoryQuarantine:
                 refused[printable(place.display)] = f"removed: {LINK}"
             if self._is_new_pipe(place) and _unlinked(place):
                 refused[printable(place.display)] = "removed: a pipe, for which git would wait"
+            if self._misleads(place) and _renamed(place):
+                why = "was put aside: git would write to another file through it"
+                refused[printable(place.display)] = why
             for depth, name in enumerate(place.parts):
                 if name in GIT_NAMES:
                     places[place.ancestor(depth + (name == ".git"))] = None
@@ -179,6 +184,14 @@ class RepositoryQuarantine:
         """Whether a run made a link in a repository."""
         is_link = os.path.islink(place.absolute)  # noqa: PTH114
         return is_link and self.kind_before(place) != "link" and lies_in_repository(place)
+
+    def _misleads(self, place: SafePath) -> bool:
+        """Whether it is a reference through which git would write elsewhere."""
+        if not may_be_reference(place.parts) or not lies_in_repository(place):
+            return False
+        with suppress(ToolError, OSError):
+            return _kind(place) == "file" and is_misleading_reference(_read(place))
+        return False
 
     def _is_new_pipe(self, place: SafePath) -> bool:
         """Whether a run made a named pipe where git reads a file."""
