@@ -472,7 +472,8 @@ async def test_git_writes_through_no_reference_of_a_job(
 ) -> None:
     """`git reset` writes to where ORIG_HEAD leads: to `commondir`, and git has other settings."""
     make(root)
-    script = f"echo 'ref: commondir' > .git/{name}; git commit -q --allow-empty -m 'ref: a'"
+    commit = "git -c user.name=a -c user.email=a@host.invalid commit -q --allow-empty -m 'ref: a'"
+    script = f"echo 'ref: commondir' > .git/{name}; {commit}"
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:
