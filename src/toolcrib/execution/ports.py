@@ -38,7 +38,12 @@ ADDRESS = str(SERVER_ADDRESS)
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
 
-_CONFIGURED = re.compile(r"//(?:127\.[\d.]+|localhost|\[::1\]):(\d+)")
+_CONFIGURED = re.compile(
+    r"//(?:[^/@\s'\"]*@)?"
+    r"(?:127\.[\d.]+|0\.0\.0\.0|localhost\.?|\[::(?:1|ffff:127\.[\d.]+)\]):(\d+)",
+    re.IGNORECASE,
+)
+"""The port of a server on this machine in an address of the configuration."""
 
 Dial = Callable[[], Awaitable[socket.socket]]
 

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import absent
 from tests.files.changes.conftest import Bench, Picture, picture
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
-from toolcrib.execution.runs.runs import BackgroundRun, Runs
+from toolcrib.execution.runs.runs import LiveRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.changes.undo_log import LoggedStep
 
@@ -35,7 +35,7 @@ class RunBench(Bench):
         more = {"seconds": SECONDS, "cwd": self.path("."), "tool": "run_command", **more}
         return await self.runs.run(["/bin/sh", "-c", script], self.ctx(), commit=commit, **more)
 
-    async def start(self, script: str, **more: Any) -> BackgroundRun:
+    async def start(self, script: str, **more: Any) -> LiveRun:
         """Start a shell script in the background."""
         return await self.runs.start(
             ["/bin/sh", "-c", script], self.ctx(), tool="run_command", cwd=self.path("."), **more

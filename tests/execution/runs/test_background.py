@@ -15,7 +15,7 @@ import pytest
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
 from tests.indexes import index_naming
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.runs.runs import BackgroundRun
+from toolcrib.execution.runs.runs import LiveRun
 
 
 async def done(bench: RunBench, script: str) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ async def test_a_cancelled_end_is_logged_all_the_same(bench: RunBench, root: Pat
     assert len(await bench.steps()) == 1
 
 
-async def lines_of(running: BackgroundRun, wanted: str) -> None:
+async def lines_of(running: LiveRun, wanted: str) -> None:
     """Wait until it has written a line."""
     seen = b""
     async for data in running.confined.read("stdout"):

@@ -170,6 +170,31 @@ except OSError as error:
     assert b"!\\x00M\\x00" in out
 
 
+async def test_nothing_is_hidden_from_what_measures_a_run(box: Box) -> None:
+    """Space is reserved by no other call, and a thread has the descriptors of its process."""
+    code = """
+import ctypes, fcntl, os, struct, threading
+libc = ctypes.CDLL(None, use_errno=True)
+with open("f", "wb") as file:
+    for request in (0x40305828, 0x4030582A, 0x40305839):
+        try:
+            fcntl.ioctl(file, request, struct.pack("hhqqiI4i", 0, 0, 0, 1 << 20, 0, 0, 0, 0, 0, 0))
+            print("reserved", os.fstat(file.fileno()).st_blocks)
+        except OSError:
+            pass
+def apart():
+    if libc.unshare(0x400) == 0 or libc.syscall(436, 900, 901, 2) == 0:
+        print("apart")
+thread = threading.Thread(target=apart)
+thread.start()
+thread.join()
+assert libc.syscall(436, 900, 901, 0) == 0
+print("works")
+"""
+    done = await box.python(code)
+    assert done.out == "works\n", done
+
+
 async def test_signals_stay_inside(box: Box) -> None:
     import os
 

@@ -188,12 +188,13 @@ async def two_conversations(box: Toolbox) -> None:
             assert "GET /x" in run.text
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1", "LOCALHOST", "me:key@localhost", "[::1]"])
 async def test_where_a_server_of_the_user_is_expected_no_run_listens(
-    folder: Path, strong: None
+    folder: Path, strong: None, address: str
 ) -> None:
     """A key goes there: of a model server, say, that is not started yet."""
     del strong
-    async with box_on(folder, agent={"base_url": "http://127.0.0.1:18734/v1"}) as box:
+    async with box_on(folder, agent={"base_url": f"http://{address}:18734/v1"}) as box:
         opened = await fine(box, "run_command", command="sleep 99", ports=[18734])
         assert "127.0.0.1:18734" not in opened.text
 

@@ -33,14 +33,20 @@ TEXTS = [
 @pytest.mark.parametrize("name", ["o200k", "cl100k"])
 async def test_long_files_are_exact_too(machine: Machine, ws: Path, name: str) -> None:
     encoding = bpe_openai.get_encoding(f"{name}_base")
-    for line in ("The quick  brown fox, 12 345 times;   again!\n", "a-b/c " * 9 + "\n"):
+    for line in (
+        "The quick  brown fox, 12 345 times;   again!\n",
+        "a-b/c " * 9 + "\n",
+        "好,天。\n",
+    ):
         copies = 1_300_000 // len(line)
         (ws / "long.txt").write_text(line * copies)
         found = (await machine("count_tokens", path="long.txt", encoding=name)).data
-        assert found["tokens"] == copies * len(encoding.encode(line))
+        assert found["tokens"] == copies * len(encoding.encode(line)), line
+        assert found["exact"]
     (ws / "long.txt").write_text("[" * 2_500_000)
     found = (await machine("count_tokens", path="long.txt", encoding=name)).data
     assert 0 < found["tokens"] < 2_500_000
+    assert not found["exact"], "cut where a token may lie"
 
 
 @pytest.mark.rows("C111")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class BackgroundRun:
+class LiveRun:
     """A process that goes on: a job in the background, a terminal, or a run that is waited for.
 
     After its end `finish` makes one step of the undo log of what it changed, or holds or drops
@@ -176,7 +176,7 @@ class Runs:
         self._rows, self._folders = self._context.rows, self._context.folders
         self._overlays = OverlayProbe(self._context)
         self._swept = False
-        self._going: list[BackgroundRun] = []
+        self._going: list[LiveRun] = []
         self._ending = False
 
     @classmethod
@@ -272,7 +272,7 @@ class Runs:
         commit: Commit,
         ports: RunPorts,
         options: RunOptions,
-    ) -> BackgroundRun:
+    ) -> LiveRun:
         """Start a program, with all that is there as long as it runs and goes with it."""
         await self._add_identity(ctx, options)
         if ports.ports or self._ports.has_servers(ctx.session.id):
@@ -298,7 +298,7 @@ class Runs:
             return outcome
 
         access = options.get("network") or NetworkAccess()
-        return BackgroundRun(confined, finish, ports, access, guard)
+        return LiveRun(confined, finish, ports, access, guard)
 
     async def _strategy(
         self, tool: str, commit: Commit, *, background: bool = False
@@ -323,11 +323,11 @@ class Runs:
         ports: Sequence[int] = (),
         commit: Commit = "auto",
         **options: Unpack[RunOptions],
-    ) -> BackgroundRun:
+    ) -> LiveRun:
         """Start a program that goes on after the call; arguments and errors as `run`.
 
         With commit=auto it works on the files themselves, since others must see at once what it
-        writes; else on a layer over them. `BackgroundRun.finish` must be called at its end,
+        writes; else on a layer over them. `LiveRun.finish` must be called at its end,
         whatever that was. `ports` are those by which it is reached.
 
         Raises:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolcrib.execution.interpreters.programs import Toolchains
     from toolcrib.execution.jobs import JobHandle
     from toolcrib.execution.runs.outcome import RunOutcome
-    from toolcrib.execution.runs.runs import BackgroundRun
+    from toolcrib.execution.runs.runs import LiveRun
     from toolcrib.files.paths import SafePath
 
 
@@ -55,7 +55,7 @@ class Terminal:
         outcome: what became of the files that it changed, once it is over.
     """
 
-    def __init__(self, running: BackgroundRun, screen: Screen, title: str) -> None:
+    def __init__(self, running: LiveRun, screen: Screen, title: str) -> None:
         self.id = ""
         self.title = title
         self.screen = screen
@@ -75,7 +75,7 @@ class Terminal:
         return self._running.level
 
     @property
-    def running(self) -> BackgroundRun:
+    def running(self) -> LiveRun:
         """The program."""
         return self._running
 

@@ -40,7 +40,9 @@ from toolcrib.text.display import printable
 LINK = "a link in a repository, through which git would write"
 CONFIG = "config"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
-MISLEADING = "a reference in it leads to what is no branch or tag, and git would write there"
+MISLEADING_REFERENCE = (
+    "a reference in it leads to what is no branch or tag, and git would write there"
+)
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 USUAL = (
@@ -175,7 +177,7 @@ class RunRepositories:
         elif INDEX.match(_folded(inner)[-1]):
             found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
         elif _misleads(inner, delta):
-            found.why = MISLEADING
+            found.why = MISLEADING_REFERENCE
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
@@ -203,7 +205,7 @@ class RunRepositories:
         ):
             return why
         if after.kind == "file" and _misleads(inner, delta):
-            return MISLEADING
+            return MISLEADING_REFERENCE
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
         if _is_gits_own(inner):

@@ -21,7 +21,7 @@ from toolcrib.execution.interpreters.pictures import (
 from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
-from toolcrib.execution.runs.runs import BackgroundRun
+from toolcrib.execution.runs.runs import LiveRun
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.files.paths import Workspace
@@ -288,7 +288,7 @@ def _refused(ran: RunResult) -> list[str]:
     return lines
 
 
-def served_lines(ctx: Ctx, running: BackgroundRun) -> list[str]:
+def served_lines(ctx: Ctx, running: LiveRun) -> list[str]:
     """Where the ports of a run are reached, a line each; the conversation may open them."""
     lines = []
     for port, url in running.addresses.items():

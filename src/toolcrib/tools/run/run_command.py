@@ -17,7 +17,7 @@ from toolcrib.execution.interpreters.programs import Toolchains, shell_program, 
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
-from toolcrib.execution.runs.runs import BackgroundRun, Runs
+from toolcrib.execution.runs.runs import LiveRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
@@ -101,7 +101,7 @@ async def in_background(
 
 
 async def _first(
-    ctx: Ctx, tool: str, job: str, title: str, running: BackgroundRun, commit: Commit
+    ctx: Ctx, tool: str, job: str, title: str, running: LiveRun, commit: Commit
 ) -> Result:
     """The result for a job that has just begun."""
     view = await ctx.use(Jobs).read(job, "exit", timeout=FIRST_SECONDS)
@@ -139,7 +139,7 @@ async def _first(
     )
 
 
-async def _follow(running: BackgroundRun, handle: JobHandle) -> None:
+async def _follow(running: LiveRun, handle: JobHandle) -> None:
     """Write the output of a process to its job until it ends; then nothing of it is left."""
     lines = _Lines()
     decoder = codecs.getincrementaldecoder("utf-8")("replace")

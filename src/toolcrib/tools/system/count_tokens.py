@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from functools import cache
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -27,6 +27,9 @@ MODELS = {
 MAX_PART_CHARS = 40_000
 """Of a text that is counted at once: the library refuses more than 200,000 tokens, and a character
 has up to four."""
+BREAK = re.compile(r"(?<=\S)(?= )|(?<=\n)(?=\w)")
+"""Between these no token of either encoding lies: a word takes the space before it, a line end is
+the end of what it belongs to."""
 
 
 @tool(
@@ -52,21 +55,22 @@ async def count_tokens(
         raise BadInput("Send either text or path.")
     name = _encoding(encoding)
     content = text or (await in_thread(lambda _: load(path).text, ctx.deadline) if path else "")
-    counted_by = "table" if name in EXACT else "estimate"
+    counted_by, is_exact = "table" if name in EXACT else "estimate", True
     served = None if name in EXACT else await _counted_by_server(content, encoding, ctx)
     if served is not None:
         count, name = served
         counted_by = "server"
         summary = f"{count:,} tokens ({name}, counted by its server), {len(content):,} characters"
     elif name in EXACT:
-        count = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
-        summary = f"{count:,} tokens ({name}), {len(content):,} characters"
+        count, is_exact = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
+        about = "" if is_exact else "about "
+        summary = f"{about}{count:,} tokens ({name}), {len(content):,} characters"
     else:
         count = await in_thread(lambda _: estimate_for(content, encoding), ctx.deadline)
         summary = f"about {count:,} tokens, estimated; {len(content):,} characters"
     data: dict[str, Any] = {
         "tokens": count,
-        "exact": counted_by != "estimate",
+        "exact": counted_by != "estimate" and is_exact,
         "counted_by": counted_by,
         "encoding": name or "estimate",
         "characters": len(content),
@@ -105,27 +109,27 @@ def _encoding(given: str) -> str:
     return ""
 
 
-def _exact(text: str, name: str) -> int:
+def _exact(text: str, name: str) -> tuple[int, bool]:
+    """The count, and whether it is the exact one: a long text without a place to cut may be not."""
     encoding = _loaded(name)
     clean = text.encode("utf-8", "replace").decode()
-    return sum(len(encoding.encode(part, disallowed_special=())) for part in _parts(clean))
+    count, start, is_exact = 0, 0, True
+    while start < len(clean):
+        end, at_break = _cut(clean, start)
+        count += len(encoding.encode(clean[start:end], disallowed_special=()))
+        start, is_exact = end, is_exact and at_break
+    return count, is_exact
 
 
-def _parts(text: str) -> Iterator[str]:
-    """A text in parts that the library takes.
-
-    A word and the space before it are never in one token with what comes before them, so the sum
-    is exact; only a part without any space is cut anywhere.
-    """
-    start = 0
-    while len(text) - start > MAX_PART_CHARS:
-        cut = text.rfind(" ", start + 1, start + MAX_PART_CHARS)
-        while cut > 0 and text[cut - 1].isspace():
-            cut = text.rfind(" ", start + 1, cut)
-        end = cut if cut > 0 else start + MAX_PART_CHARS
-        yield text[start:end]
-        start = end
-    yield text[start:]
+def _cut(text: str, start: int) -> tuple[int, bool]:
+    """Where the part that begins there ends, and whether no token can go on behind that."""
+    end = start + MAX_PART_CHARS
+    if end >= len(text):
+        return len(text), True
+    for reach in (MAX_PART_CHARS // 40, MAX_PART_CHARS - 1):
+        if found := [match.start() for match in BREAK.finditer(text[end - reach : end])]:
+            return end - reach + found[-1], True
+    return end, False
 
 
 @cache
