@@ -309,6 +309,7 @@ async def test_what_the_user_makes_in_a_new_repository_is_covered(
     async with asyncio.timeout(30):
         await lines_of(running, "hidden")
     await running.finish()
+    assert (root / "new/.git/HEAD").exists(), "it is the user's"
 
 
 @pytest.mark.parametrize(

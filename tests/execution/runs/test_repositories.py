@@ -316,6 +316,29 @@ async def test_git_writes_through_no_reference_of_a_run(
     assert any("no branch or tag" in note for note in outcome.notes), outcome.notes
 
 
+BARE_TAMPERED = {
+    "objects/info/alternates": "/etc",
+    "remotes/origin": "URL: ext::evil",
+    "branches/origin": "ext::evil",
+    "info/attributes": "* filter=x",
+    "refs/heads/other": "ref: config",
+}
+
+
+@pytest.mark.parametrize("name", BARE_TAMPERED)
+async def test_a_bare_repository_that_was_there_leads_nowhere_else(
+    each: RunBench, root: Path, name: str
+) -> None:
+    git(root, "init", "-q", "--bare", "old.git")
+    place = root / "old.git" / name
+    outcome = await each.changed(
+        f"mkdir -p {place.parent}; echo {shlex.quote(BARE_TAMPERED[name])} > {place}; echo x > note"
+    )
+    assert not place.exists()
+    assert (root / "note").exists()
+    assert any(f"old.git/{name}" in note for note in outcome.notes), outcome.notes
+
+
 async def test_what_the_user_set_stays(bench: RunBench, root: Path) -> None:
     git(root, "init", "-q")
     git(root, "config", "alias.st", "status")

@@ -195,6 +195,32 @@ print("works")
     assert done.out == "works\n", done
 
 
+async def test_facts_of_others_and_attributes_of_files(box: Box) -> None:
+    """Keys of the user, timers of the machine; and what no undo could take back."""
+    code = """
+import ctypes, fcntl, os, struct
+for name in ("keys", "key-users", "timer_list"):
+    try:
+        print(name, open(f"/proc/{name}").read(20))
+    except OSError:
+        pass
+with open("f", "w") as file:
+    flags = bytearray(8)
+    fcntl.ioctl(file, 0x80086601, flags)
+    for request, value in ((0x40086602, flags), (0x40046602, flags), (0x401C5820, bytes(28))):
+        try:
+            fcntl.ioctl(file, request, bytes(value))
+            print("set", hex(request))
+        except PermissionError:
+            pass
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.syscall(469, -100, b"f", bytes(24), 24, 0) == -1
+print(ctypes.get_errno())
+"""
+    done = await box.python(code)
+    assert done.out == "38\n", done
+
+
 async def test_signals_stay_inside(box: Box) -> None:
     import os
 

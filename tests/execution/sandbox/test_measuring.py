@@ -110,6 +110,41 @@ def work():
 threading.Thread(target=work).start()
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
 """
+NAMES = """
+import os
+for number in range(1_000_000):
+    os.symlink("x" * 100, f"/tmp/{number}{'y' * 200}")
+"""
+SENT = """
+import os, socket, time
+kept = []
+for _ in range(3):
+    if os.fork() == 0:
+        try:
+            while True:
+                kept.append(socket.socketpair())
+                kept[-1][0].setblocking(False)
+                while True:
+                    try:
+                        kept[-1][0].send(bytes(65536))
+                    except BlockingIOError:
+                        break
+        except OSError:
+            time.sleep(50)
+time.sleep(50)
+"""
+OPENED = """
+import os, time
+for _ in range(30):
+    if os.fork() == 0:
+        fd = os.open("/dev/null", 0)
+        try:
+            while True:
+                os.dup(fd)
+        except OSError:
+            time.sleep(50)
+time.sleep(50)
+"""
 UNNAMED = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -148,8 +183,8 @@ async def test_a_child_in_the_memory_of_its_parent_does_not_count_twice(box: Box
 
 @pytest.mark.parametrize(
     "code",
-    [LEADERLESS, TABLES, DROPPED, CLOSED, IN_TRANSIT, UNSEEN, LEFT_TO_A_THREAD],
-    ids=["leaderless", "tables", "dropped", "closed", "on the way", "unseen", "threads"],
+    [LEADERLESS, TABLES, DROPPED, CLOSED, IN_TRANSIT, UNSEEN, LEFT_TO_A_THREAD, SENT],
+    ids=["leaderless", "tables", "dropped", "closed", "on the way", "unseen", "threads", "sent"],
 )
 async def test_memory_that_is_easily_overlooked(box: Box, code: str) -> None:
     done = await box.python(code, limits=Limits(memory_bytes=100 * MEGABYTE))
@@ -240,6 +275,16 @@ async def test_files_of_others_are_not_its_own(box: Box, tmp_path: Path) -> None
     for number in range(6000):
         (tmp_path / "elsewhere" / str(number)).touch()
     assert (await run).stopped == ""
+
+
+async def test_names_in_memory_count(strong: Box) -> None:
+    done = await strong.python(NAMES, limits=Limits(memory_bytes=100 * MEGABYTE))
+    assert done.stopped == "memory"
+
+
+async def test_open_files_of_all_processes_count(box: Box) -> None:
+    done = await box.python(OPENED)
+    assert done.stopped == "open files"
 
 
 async def test_a_thread_that_is_refused_ends_no_watch(

@@ -44,6 +44,7 @@ SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
 """What tools put there and run again, where they are: in dependencies that were there before."""
 REPOSITORY_PARTS = frozenset(
     {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
+    | {"remotes", "branches"}
 )
 """The names by which git takes a folder for a repository, or that it obeys in one."""
 BARE_REPOSITORY = "a repository without files, whose settings git obeys in its folder"

@@ -22,6 +22,8 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 HOME = "/home/sandbox"
+FACTS = ("key-users", "keys", "latency_stats", "sched_debug", "timer_list", "timer_stats")
+"""Files of /proc that tell of other programs of the machine, whatever the namespace."""
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
 MAX_MASK_WORDS = 7_500
@@ -144,6 +146,9 @@ class SandboxRoot:
         words = [*NAMESPACES, "--hostname", HOST, "--uid", str(user), "--gid", str(group)]
         words += system()
         words += ["--proc", "/proc", "--dev", "/dev"]
+        for name in FACTS:
+            if Path("/proc", name).exists():
+                words += ["--ro-bind", "/dev/null", f"/proc/{name}"]
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]

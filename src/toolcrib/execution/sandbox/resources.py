@@ -57,6 +57,16 @@ RECOUNT_RATIO = 1.2
 """Files are counted again when so much more of the disk is gone."""
 EXACT_SHARE = 0.5
 """From this share of the limit, shared and own memory are measured apart."""
+NAME_BYTES = 1_500
+"""What the kernel keeps for a name in a file system in memory: its inode and entry, and the name
+or where a link leads, 1,200 to 1,500 bytes measured."""
+DESCRIPTOR_BYTES, PROCESS_BYTES = 256 * 1024, 2 * 1024 * 1024
+"""What it may keep for a descriptor (what waits in a socket) and for a process (its mappings).
+Nobody counts that by runs; so much of what the machine lost is taken to be that of one."""
+NOISE_BYTES = 256 * 1024 * 1024
+"""So much of it comes and goes with what other programs do."""
+MAX_EXAMINED = 20_000
+"""Descriptors that are looked at one by one; of more, nothing is known in time."""
 
 
 @dataclass(slots=True)
@@ -66,6 +76,7 @@ class Usage:
     memory: int = 0
     processes: int = 0
     disk: int = 0
+    open_files: int = 0
 
 
 @dataclass(slots=True)
@@ -94,10 +105,11 @@ class ResourceGauge:
     _made: int = 0
     _inner: int = 0
     _shared_before: int = 0
+    _kernel_before: int = 0
     _began: float = 0.0
 
     def __post_init__(self) -> None:
-        self._shared_before = _shared_memory()
+        self._shared_before, self._kernel_before = _memory_of_nobody()
         self._began = time.time()
 
     def innermost(self) -> list[int]:
@@ -123,21 +135,26 @@ class ResourceGauge:
         # Those of the boundary itself, which come first, let nobody look at them.
         inside = list(found)[self.overhead :]
         usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit, inside))
+        usage.open_files = sum(map(_descriptors, inside))
         counted = [pid for pid in found if among is None or pid in among]
         files = self._files_in_memory()
-        grown = _shared_memory() - self._shared_before
-        if grown > memory_limit // 4:
-            files += min(nameless_bytes(pid for pid in inside if pid in counted)[0], grown)
+        shared, kernel = _memory_of_nobody()
+        shared -= self._shared_before
+        if shared > memory_limit // 4:
+            files += min(nameless_bytes(pid for pid in inside if pid in counted)[0], shared)
             if not self.namespaces:
                 files += shared_memory_bytes(self._began)
-        usage.memory = sum(map(_resident, counted)) + files
+        possible = usage.open_files * DESCRIPTOR_BYTES + len(inside) * PROCESS_BYTES
+        kernel = max(min(kernel - self._kernel_before - NOISE_BYTES, possible), 0)
+        usage.memory = sum(map(_resident, counted)) + files + kernel
         if usage.memory > memory_limit * EXACT_SHARE:
             exact = [_exactly(pid) for pid in counted if not _has_memory_of_parent(pid, counted)]
             own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
-            usage.memory = own + max(shared, files)
+            usage.memory = own + max(shared, files) + kernel
         return usage
 
     def _files_in_memory(self) -> int:
+        """Bytes of their content, and of what the kernel keeps for their names."""
         used, root = 0, f"/proc/{self._inner}/root"
         with suppress(OSError):
             # While it is being made, what is seen there are the machine's own.
@@ -145,6 +162,7 @@ class ResourceGauge:
             for path in self.in_memory if is_made else ():
                 status = os.statvfs(root + path)
                 used += (status.f_blocks - status.f_bfree) * status.f_frsize
+                used += (status.f_files - status.f_ffree) * NAME_BYTES
         return used
 
     def _on_disk(self, limit: int, pids: Iterable[int]) -> int:
@@ -170,9 +188,16 @@ class ResourceGauge:
         return self._made
 
 
-def _shared_memory() -> int:
-    """All shared memory of the machine, which is quicker to learn than that of a run."""
-    return _bytes_in(read("/proc/meminfo"), b"Shmem:")
+def _memory_of_nobody() -> tuple[int, int]:
+    """Bytes that the whole machine has in shared memory, and in what the kernel keeps for itself.
+
+    That is quicker to learn than what a run has. The second is what no other line accounts for:
+    what waits in sockets and pipes stands in none.
+    """
+    text = read("/proc/meminfo")
+    known = "MemFree: Buffers: Cached: SwapCached: AnonPages: SReclaimable: PageTables:"
+    rest = _bytes_in(text, b"MemTotal:") - _bytes_in(text, *known.encode().split())
+    return _bytes_in(text, b"Shmem:"), rest
 
 
 def _bytes_in(text: bytes, *names: bytes) -> int:
@@ -222,6 +247,15 @@ def of_process(pid: int, name: str) -> bytes:
             if other and int(thread) != pid:
                 return other
     return text
+
+
+def _descriptors(pid: int) -> int:
+    """How many descriptors a process has; before Linux 6.2, for how many it has room."""
+    with suppress(OSError):
+        if count := os.stat(f"/proc/{pid}/fd").st_size:  # noqa: PTH116
+            return count
+    room = re.search(rb"^FDSize:\s*(\d+)", read(f"/proc/{pid}/status"), re.MULTILINE)
+    return int(room[1]) if room else 0
 
 
 def _written(pid: int) -> int:
@@ -281,13 +315,12 @@ def nameless_bytes(pids: Iterable[int]) -> tuple[int, int]:
     mapped: dict[int, int] = {}
     opened: dict[int, int] = {}
     in_memory: set[int] = set()
+    pids = list(pids)
+    if sum(map(_descriptors, pids)) > MAX_EXAMINED:
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
     for pid in pids:
-        own: dict[int, int] = {}
         thread = _live_thread(pid)
-        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps")):
-            own[int(inode)] = own.get(int(inode), 0) + int(end, 16) - int(start, 16)
-            if os.fsdecode(name).startswith(IN_MEMORY):
-                in_memory.add(int(inode))
+        own = _mapped(thread, in_memory)
         mapped |= {inode: max(size, mapped.get(inode, 0)) for inode, size in own.items()}
         folder = f"{thread}/fd"
         try:
@@ -309,6 +342,16 @@ def nameless_bytes(pids: Iterable[int]) -> tuple[int, int]:
     sizes = mapped | opened
     memory = sum(size for inode, size in sizes.items() if inode in in_memory)
     return memory, sum(sizes.values()) - memory
+
+
+def _mapped(thread: str, in_memory: set[int]) -> dict[int, int]:
+    """Bytes that a process has mapped of each file without a name; notes those in memory."""
+    found: dict[int, int] = {}
+    for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps")):
+        found[int(inode)] = found.get(int(inode), 0) + int(end, 16) - int(start, 16)
+        if os.fsdecode(name).startswith(IN_MEMORY):
+            in_memory.add(int(inode))
+    return found
 
 
 def _live_thread(pid: int) -> str:

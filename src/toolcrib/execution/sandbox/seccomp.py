@@ -32,9 +32,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 LOAD, EQUAL, AT_LEAST, ANY_BIT, MASK, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 X32 = 0x40000000
-LAST_KNOWN = 469
-"""file_setattr of Linux 6.17, the same on both: what is newer was looked at by nobody, and is
-absent until it was."""
+LAST_KNOWN = 468
+"""file_getattr of Linux 6.17, the same on both. The next one sets attributes of files, and what is
+newer was looked at by nobody: absent until it was."""
 
 NAMESPACES = 0x7E020080
 """CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
@@ -46,10 +46,14 @@ CREATES = 0o20000000 | 0o100
 """O_CREAT and the bit of O_TMPFILE: without them the mode is not looked at."""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 STREAM, RAW, RECORDS, KIND_OF_SOCKET, TCP = 1, 3, 5, 0xF, 6
-REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423, 0x40806685, 0x40305828, 0x4030582A, 0x40305839)
+REQUESTS = (
+    *(0x5412, 0x541C, 0x541D, 0x5423, 0x40806685, 0x40305828, 0x4030582A, 0x40305839),
+    *(0x40086602, 0x40046602, 0x401C5820),
+)
 """TIOCSTI, TIOCLINUX, TIOCCONS; TIOCSETD, for which the kernel loads modules;
-FS_IOC_ENABLE_VERITY, after which nobody can change a file; and FS_IOC_RESVSP, RESVSP64 and
-ZERO_RANGE, which reserve space as fallocate does."""
+FS_IOC_ENABLE_VERITY, after which nobody can change a file; FS_IOC_RESVSP, RESVSP64 and
+ZERO_RANGE, which reserve space as fallocate does; FS_IOC_SETFLAGS, its form for 32 bits and
+FS_IOC_FSSETXATTR, whose attributes are in no step that could be undone."""
 CLONE_FILES, THREAD, UNSHARE_FILES = 0x400, 0x10000, 2
 """CLONE_FILES, CLONE_THREAD and CLOSE_RANGE_UNSHARE. The watchdog looks at the descriptors of
 processes, so no thread may have some of its own."""

@@ -27,6 +27,10 @@ MAX_FILL_BYTES_PER_SECOND = 3e9
 """Bytes a second that a machine can fill."""
 MAX_FORKS_PER_SECOND = 3_000
 """Processes a second that it can start."""
+MAX_OPENS_PER_SECOND = 500_000
+"""Descriptors a second that it can give."""
+OPEN_FILES_FACTOR = 16
+"""All processes of a run together may have so many times the open files that one may have."""
 REFUSED_FACTOR = 2
 """Where further processes are refused anyway, a run that has many is not ended for it."""
 
@@ -124,6 +128,8 @@ def exceeded(usage: Usage, limits: Limits, *, counted: bool) -> Stopped:
         return "processes"
     if usage.disk > limits.disk_bytes:
         return "disk"
+    if usage.open_files > limits.open_files * OPEN_FILES_FACTOR:
+        return "open files"
     return ""
 
 
@@ -133,6 +139,7 @@ def pause_seconds(usage: Usage, limits: Limits) -> float:
         (limits.memory_bytes - usage.memory) / MAX_FILL_BYTES_PER_SECOND,
         (limits.disk_bytes - usage.disk) / MAX_FILL_BYTES_PER_SECOND,
         (limits.processes - usage.processes) / MAX_FORKS_PER_SECOND,
+        (limits.open_files * OPEN_FILES_FACTOR - usage.open_files) / MAX_OPENS_PER_SECOND,
     )
     return min(max(soonest / 2, MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS)
 

@@ -30,6 +30,7 @@ from toolcrib.files.repositories.places import (
     GIT,
     HOOKS,
     MAX_CONFIG_BYTES,
+    is_bare_repository,
     is_misleading_reference,
     may_be_reference,
 )
@@ -45,6 +46,7 @@ MISLEADING_REFERENCE = (
 )
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
+ATTRIBUTES = ("info", "attributes")
 USUAL = (
     "one as git init and git clone make it, without hooks and with plain settings, is taken "
     "over; the user can make any"
@@ -163,16 +165,16 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
-        if GIT not in delta.path.parts[:-1]:
+        depth = _existing_depth(delta.path)
+        if not depth:
             return
-        depth = delta.path.parts.index(GIT) + 1
-        found = RunRepository(delta.path.ancestor(depth), delta.path)
+        found = RunRepository(delta.path.ancestor(depth), delta.path, holds=set(BARE_REPOSITORY))
         inner = delta.path.parts[depth:]
         if inner == (CONFIG,) and delta.before and not delta.replaces:
             found.why = self._changed(found, delta)
         elif _folded(inner) in ALTERNATES:
             found.why = self._leads(delta)
-        elif _folded(inner)[0] in LEGACY:
+        elif _folded(inner)[0] in LEGACY or _folded(inner) == ATTRIBUTES:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
             found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
@@ -238,6 +240,14 @@ class RunRepositories:
     def _inside(self, path: str) -> bool:
         tops = {top for root in self.roots for top in (root.real, root.name)}
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
+
+
+def _existing_depth(path: SafePath) -> int:
+    """How many names lead to the repository that holds a path and was there; 0 for none."""
+    for depth, name in enumerate(path.parts[:-1], 1):
+        if name == GIT or (name.endswith(GIT) and is_bare_repository(path.ancestor(depth))):
+            return depth
+    return 0
 
 
 def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:

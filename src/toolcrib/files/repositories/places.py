@@ -71,8 +71,12 @@ def lies_in_repository(path: SafePath) -> bool:
     """Whether a path lies in the folder of a repository that is there, whatever it is called."""
     if GIT in map(fold, path.parts[:-1]):
         return True
-    above = [path.ancestor(depth).absolute for depth in range(len(path.parts))]
-    return any(all(os.path.lexists(f"{top}/{name}") for name in BARE_REPOSITORY) for top in above)
+    return any(is_bare_repository(path.ancestor(depth)) for depth in range(len(path.parts)))
+
+
+def is_bare_repository(folder: SafePath) -> bool:
+    """Whether git takes a folder for a repository, whatever it is called."""
+    return all(os.path.lexists(f"{folder.absolute}/{name}") for name in BARE_REPOSITORY)
 
 
 def without_hooks(paths: Collection[str]) -> list[str]:

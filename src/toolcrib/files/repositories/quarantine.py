@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import hash_size_in
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
@@ -130,7 +131,7 @@ class RepositoryQuarantine:
     ) -> str:
         """What git would run of a new repository, by settings of these names; "" for nothing."""
         try:
-            settings = [_read(place.child(name)) for name in names]
+            settings = [_read_settings(place.child(name)) for name in names]
         except (ToolError, OSError):
             return "its settings cannot be read"
         if any(len(each) > MAX_CONFIG_BYTES for each in settings):
@@ -218,6 +219,13 @@ def _read(place: SafePath, max_bytes: int = MAX_CONFIG_BYTES) -> bytes:
     """A file, up to one byte more than it may have; nothing where there is none."""
     with suppress(NotFound), place.open_read() as handle:
         return handle.file.read(max_bytes + 1)
+    return b""
+
+
+def _read_settings(place: SafePath) -> bytes:
+    """The same of settings, with credentials too, which are a user's own: they are only judged."""
+    with suppress(FileNotFoundError):
+        return read_plain(place.absolute, MAX_CONFIG_BYTES + 1, follow=False)
     return b""
 
 

@@ -102,10 +102,11 @@ CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 137: "SI
 CRASHES |= {139: "SIGSEGV", 143: "SIGTERM"}
 NETWORK_SOURCE = "a program with network"
 LIMITS = {
-    "memory": ("run.limits.memory_mb", "memory"),
-    "disk": ("run.limits.disk_mb", "room on the disk"),
-    "output": ("run.limits.output_mb", "output"),
-    "processes": ("run.limits.processes", "processes"),
+    "memory": ("run.limits.memory_mb", "too much memory"),
+    "disk": ("run.limits.disk_mb", "too much room on the disk"),
+    "output": ("run.limits.output_mb", "too much output"),
+    "processes": ("run.limits.processes", "too many processes"),
+    "open files": ("run.limits.open_files", "too many open files"),
 }
 
 
@@ -317,7 +318,7 @@ def _ending(ran: RunResult, *, empty: bool) -> str:
     if ran.timed_out:
         parts = ["stopped: its time was up"]
     elif ran.stopped:
-        parts = [f"stopped: too much {LIMITS.get(ran.stopped, ('', ran.stopped))[1]}"]
+        parts = [f"stopped: {LIMITS.get(ran.stopped, ('', ran.stopped))[1]}"]
     if empty:
         parts.append("no output")
     return f"[{', '.join([*parts, f'{ran.seconds:.1f} s'])}]"
@@ -335,7 +336,7 @@ def _stopped(ran: RunResult, limit: float, tool: str) -> ErrorInfo | None:
         setting, what = LIMITS.get(ran.stopped, ("run.limits", ran.stopped))
         return ErrorInfo(
             TooLarge.code,
-            f"{tool} was stopped: too much {what}.",
+            f"{tool} was stopped: {what}.",
             f"Do less at a time. The user can raise {setting}.",
         )
     return None
