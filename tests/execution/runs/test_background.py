@@ -16,6 +16,7 @@ from tests.execution.runs.conftest import Opened, RunBench, need_overlay, pictur
 from tests.indexes import index_naming
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.runs import LiveRun
+from toolcrib.execution.sandbox.terms import Pty
 
 
 async def done(bench: RunBench, script: str) -> tuple[str, ...]:
@@ -588,7 +589,7 @@ async def test_a_job_may_ask_for_a_layer_of_its_own(bench: RunBench, root: Path)
         "echo new > a; echo made; read go; "
         "while cat .env fresh/.env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60",
         commit="ask",
-        stdin="pipe",
+        pty=Pty(),
     )
     await lines_of(running, "made")
     assert (root / "a").read_text() == "old\n"

@@ -19,10 +19,9 @@ from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
-from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import SandboxRoot
-from toolcrib.execution.sandbox.masks import Mask
-from toolcrib.execution.sandbox.mount_check import MountsMoved, check_mounts
+from toolcrib.execution.sandbox.masks import Mask, masks_of_settings
+from toolcrib.execution.sandbox.namespaces import MountsMoved, check_mounts
 from toolcrib.execution.sandbox.preparation import NICE, empty_file
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly
@@ -492,10 +491,9 @@ async def test_folders_on_the_path_are_no_programs(box: Box) -> None:
 
 async def test_variables_stand_in_no_command_line(box: Box) -> None:
     async with await box.sandbox.spawn(
-        ["/bin/sh", "-c", "echo up; read x"],
+        ["/bin/sh", "-c", "echo up; sleep 60"],
         cwd=box.workspace.start(),
         env={"TOKEN": "canary"},
-        stdin="pipe",
     ) as run:
         async for _ in run.read("stdout"):
             break

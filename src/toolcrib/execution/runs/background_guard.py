@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from toolcrib.execution.sandbox.confined import Confined
-from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.layout import folders_above
-from toolcrib.execution.sandbox.masks import OBEYED_BY_GIT, Mask
+from toolcrib.execution.sandbox.masks import OBEYED_BY_GIT, Mask, masks_of_settings
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace

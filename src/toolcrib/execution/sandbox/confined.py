@@ -132,16 +132,13 @@ class Confined:
         return merged(self.streams, self.read)
 
     async def write(self, data: bytes) -> None:
-        """Send to its stdin, which must be a terminal or opened with `stdin="pipe"`.
+        """Type into its terminal.
 
         Raises:
-            BrokenPipeError, ConnectionResetError: it no longer reads.
+            BrokenPipeError: there is none, or it no longer reads.
         """
         if self._terminal < 0:
-            if self._reader is not None:
-                raise BrokenPipeError(errno.EPIPE, "The terminal is closed.")
-            await self._process.write(data)
-            return
+            raise BrokenPipeError(errno.EPIPE, "The terminal is closed.")
         view = memoryview(data)
         while view:
             try:
@@ -150,16 +147,6 @@ class Confined:
                 await asyncio.sleep(0.005)
             except OSError as error:
                 raise BrokenPipeError(error.errno, "The terminal is closed.") from None
-
-    def close_stdin(self) -> None:
-        """Tell it that no more input comes."""
-        if self._terminal < 0:
-            self._process.close_stdin()
-
-    def resize(self, rows: int, columns: int) -> None:
-        """Change the size of its terminal; the program is told."""
-        if self._terminal >= 0:
-            set_size(self._terminal, rows, columns)
 
     def stop(self, reason: Stopped) -> None:
         """End it for a reason, at once and in the background; the first reason counts."""

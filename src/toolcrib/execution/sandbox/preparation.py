@@ -14,16 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict
 
 from toolcrib.core.config import Config, data_folder, environment
 from toolcrib.core.errors import NotFound, Unavailable
 from toolcrib.execution.sandbox import resources
 from toolcrib.execution.sandbox.confinement import LaunchPlan, rlimits
-from toolcrib.execution.sandbox.git_settings import masks_of_settings
 from toolcrib.execution.sandbox.landlock import accesses
 from toolcrib.execution.sandbox.layout import HOME, STORES, TOP, SandboxRoot
-from toolcrib.execution.sandbox.masks import Mask, Masks
+from toolcrib.execution.sandbox.masks import Mask, Masks, masks_of_settings
 from toolcrib.execution.sandbox.network import RunNetwork
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
@@ -192,7 +191,6 @@ def bare_variables(allowed: Iterable[str], given: Mapping[str, str] | None) -> d
     }
 
 
-Stdin: TypeAlias = bytes | Literal["pipe"] | None
 OnNamespace: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited, at level strong, with a hold on a run's first process before its program begins."""
 NICE = 5
@@ -242,7 +240,7 @@ class RunOptions(TypedDict, total=False):
     """
 
     env: Mapping[str, str] | None
-    stdin: Stdin
+    stdin: bytes | None
     merge: bool
     pty: Pty | None
     readable: Sequence[Path]

@@ -24,9 +24,8 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, Busy, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
-from toolcrib.execution.sandbox.mount_check import MountsMoved
-from toolcrib.execution.sandbox.namespaces import BoundaryFailed
-from toolcrib.execution.sandbox.own_programs import confined_program
+from toolcrib.execution.sandbox.layout import confined_program
+from toolcrib.execution.sandbox.namespaces import BoundaryFailed, MountsMoved
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
 from toolcrib.execution.sandbox.starter import Starter

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,10 @@ from toolcrib.execution.sandbox.confined import Confined, last_words, set_size
 from toolcrib.execution.sandbox.confinement import memory_file
 from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
-from toolcrib.execution.sandbox.mount_check import MountsMoved, check_mounts
 from toolcrib.execution.sandbox.namespaces import (
     BoundaryFailed,
+    MountsMoved,
+    check_mounts,
     first_process,
     let_go,
     read_status,
@@ -29,7 +29,6 @@ from toolcrib.execution.sandbox.preparation import (
     PreparedRun,
     RunPreparer,
     RunRequest,
-    Stdin,
     cannot_run,
 )
 from toolcrib.execution.sandbox.resources import ResourceGauge
@@ -225,7 +224,9 @@ class Starter:
                 if plan.level == "kernel":
                     variables = {}  # a sweep for the mark must not end the supervisor first
                 argv = confinement.command(keep(plan.packed()), keep(confinement.child_code()))
-            source = slave if slave >= 0 else _source(options.get("stdin"), keep)
+            data = options.get("stdin")
+            source = subprocess.DEVNULL if data is None else keep(data)
+            source = slave if slave >= 0 else source
             output = slave if slave >= 0 else subprocess.PIPE
             errors = subprocess.STDOUT if options.get("merge") and slave < 0 else output
             # Before the program runs: what it takes while the event loop is busy counts too.
@@ -255,13 +256,6 @@ class Starter:
         lost = await asyncio.to_thread(prepared.temporary.close)
         confined.lost += lost  # read after the wait: two may end it at once
         await asyncio.to_thread(prepared.clean)  # it may hold very much
-
-
-def _source(stdin: Stdin, keep: Callable[[bytes], int]) -> int:
-    """Where a run reads from, as `subprocess` takes it."""
-    if isinstance(stdin, bytes):
-        return keep(stdin)
-    return subprocess.PIPE if stdin == "pipe" else subprocess.DEVNULL
 
 
 def _gauge(request: RunRequest, level: Level) -> ResourceGauge:
