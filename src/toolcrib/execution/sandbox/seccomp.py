@@ -46,14 +46,19 @@ CREATES = 0o20000000 | 0o100
 """O_CREAT and the bit of O_TMPFILE: without them the mode is not looked at."""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 STREAM, RAW, RECORDS, KIND_OF_SOCKET, TCP = 1, 3, 5, 0xF, 6
-REQUESTS = (
-    *(0x5412, 0x541C, 0x541D, 0x5423, 0x40806685, 0x40305828, 0x4030582A, 0x40305839),
-    *(0x40086602, 0x40046602, 0x401C5820),
+TYPE_OF_REQUEST = 0xFF00
+REFUSED_REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423)
+"""TIOCSTI, TIOCLINUX, TIOCCONS; and TIOCSETD, for which the kernel loads modules."""
+TYPES_OF_REQUESTS = (0x5400, 0x8900)
+"""Those of terminals and pipes, and of sockets."""
+FILE_REQUESTS = (
+    *(0x2, 0x80086601, 0x80046601, 0x801C581F, 0x80087601, 0xC020660B),
+    *(0x40049409, 0x4020940D, 0xC0189436),
 )
-"""TIOCSTI, TIOCLINUX, TIOCCONS; TIOCSETD, for which the kernel loads modules;
-FS_IOC_ENABLE_VERITY, after which nobody can change a file; FS_IOC_RESVSP, RESVSP64 and
-ZERO_RANGE, which reserve space as fallocate does; FS_IOC_SETFLAGS, its form for 32 bits and
-FS_IOC_FSSETXATTR, whose attributes are in no step that could be undone."""
+"""FIGETBSZ, FS_IOC_GETFLAGS with its form for 32 bits, FSGETXATTR, GETVERSION and FIEMAP, which
+only tell; FICLONE, FICLONERANGE and FIDEDUPERANGE, by which files share content. All others are
+absent: each kind of file system has its own, that take a snapshot with what is masked, reserve
+space that nobody counts, or set what is in no step that could be undone."""
 CLONE_FILES, THREAD, UNSHARE_FILES = 0x400, 0x10000, 2
 """CLONE_FILES, CLONE_THREAD and CLOSE_RANGE_UNSHARE. The watchdog looks at the descriptors of
 processes, so no thread may have some of its own."""
@@ -124,7 +129,13 @@ RULES: tuple[Rule, ...] = (
     _refuse("mknod", (1, "has", DEVICE_BIT)),
     _refuse("mknodat", (2, "has", DEVICE_BIT)),
     _refuse("renameat2", (4, "has", LEAVE_WHITEOUT), number=errno.EINVAL),
-    *(_refuse("ioctl", (1, "is", request)) for request in REQUESTS),
+    *(_refuse("ioctl", (1, "is", request)) for request in REFUSED_REQUESTS),
+    *(
+        _rule("ioctl", ALLOW, Condition(1, "is", kind, mask=TYPE_OF_REQUEST))
+        for kind in TYPES_OF_REQUESTS
+    ),
+    *(_rule("ioctl", ALLOW, (1, "is", request)) for request in FILE_REQUESTS),
+    _refuse("ioctl", number=errno.ENOTTY),
     _refuse("prctl", (0, "is", SET_DUMPABLE), number=0),
     *(_refuse("fcntl", (1, "is", command)) for command in LEASES),
     # Reserving space counts as writing for nobody; without it, programs write.
