@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,6 +105,25 @@ async def test_approval_is_for_that_call_alone(box: Toolbox) -> None:
     assert first.error is not None
     await box.use(Approvals).grant(first.error.details["id"], "once")
     assert code(await box.call("post", {"to": "evil.example"})) == "needs_approval"
+
+
+async def test_approval_is_for_the_folder_in_which_it_was_asked_for(tmp_path: Path) -> None:
+    """The same words do something else where other files lie."""
+    (tmp_path / "sub").mkdir()
+    config = {
+        "policy": {"rules": [{"action": "ask", "tool": "append_file"}]},
+        "store": {"url": "sqlite://"},
+    }
+    call = ("append_file", {"path": "a.txt", "content": "x"})
+    async with Toolbox(config, workspace=tmp_path) as box:
+        first = await box.call(*call, session="s")
+        assert first.error is not None
+        await box.use(Approvals).grant(first.error.details["id"], "once")
+        await box.call("change_directory", {"path": "sub"}, session="s")
+        assert code(await box.call(*call, session="s")) == "needs_approval"
+        await box.call("change_directory", {"path": ".."}, session="s")
+        assert code(await box.call(*call, session="s")) is None
+    assert (tmp_path / "a.txt").exists()
 
 
 async def taint(box: Toolbox) -> None:

@@ -244,6 +244,10 @@ class Progress:
     total: float | None = None
 
 
+TAINTED = "this conversation has read both outside text and private files"
+"""What the reason of a question begins with where injected text could carry things out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a person is asked before a call goes on; `arguments` are the checked ones.

@@ -534,6 +534,7 @@ class Decision:
     `replaces`: it stands in the place of what is asked by rights where no rule says anything,
     such as a question that was answered for the whole conversation.
     `preview` is what the call would do, for the person who is asked: lines of text.
+    `is_exact`: leave for other calls of the tool does not cover it, only for this very one.
     """
 
     action: Action
@@ -544,6 +545,7 @@ class Decision:
     urls: tuple[str, ...] = ()
     site: str = ""
     preview: str = ""
+    is_exact: bool = False
 
 
 def decide(

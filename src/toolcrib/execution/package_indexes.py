@@ -47,7 +47,7 @@ PIP_SETTING = re.compile(
     r"^(?:[\w:]+\.)+(index-url|extra-index-url|trusted-host)=(.*)$", re.MULTILINE
 )
 PIP_DEFAULT = re.compile(r"--index-url\s<url>.*?\(default:?\s*(\S+?)\)", re.DOTALL)
-HREF = re.compile(rb"""<a\s[^>]*?href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
+HREF = re.compile(rb"""<a\s[^<>]*?href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
 KNOWN_PROJECT = "pip/"
 """A project that an index of Python packages usually has, to see where its files are."""
 WANTING: Mapping[str, tuple[str, ...]] = {

@@ -292,6 +292,7 @@ class PathGate:
         self._opener = opener
         self._protection = protection
         self._hard_links = HardLinks(protection)
+        self._whole: PathGate | None = None
         self.grants = False
 
     def granting(self, path: SafePath) -> PathGate:
@@ -304,11 +305,19 @@ class PathGate:
         places = [(*start, *path.parts) for start in starts]
         found = PathGate(self._opener, self._protection.granting(places))
         found.grants = True
+        found._whole = self._whole
         return found
 
     def without(self, pattern: str) -> PathGate:
         """The same, but for one built-in pattern. See `Protection.without`."""
-        return PathGate(self._opener, self._protection.without(pattern))
+        found = PathGate(self._opener, self._protection.without(pattern))
+        found._whole = self.whole
+        return found
+
+    @property
+    def whole(self) -> PathGate:
+        """The one from which `without` took a pattern: it still protects from programs of runs."""
+        return self._whole or self
 
     @property
     def protection(self) -> Protection:

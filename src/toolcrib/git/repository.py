@@ -246,9 +246,13 @@ class Repository:
         )
 
     def is_hidden(self, name: str) -> bool:
-        """Whether the content of a file is protected from reading."""
+        """Whether the content of a file is protected from reading, by this name or another."""
         path = self.path_of(name)
-        return bool(path.gate.pattern(path, "read"))
+        if path.gate.pattern(path, "read"):
+            return True
+        with suppress(OSError):
+            return bool(path.gate.second_name(path, os.lstat(path.absolute)))
+        return False
 
     def is_protected(self, name: str) -> bool:
         """Whether a file is protected from being written."""

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
-from toolcrib.core.context import Call, PersonAnswer, Proceed, Question, Rejection, SiteApproval
+from toolcrib.core.context import (
+    TAINTED,
+    Call,
+    PersonAnswer,
+    Proceed,
+    Question,
+    Rejection,
+    SiteApproval,
+)
 from toolcrib.core.errors import (
     BadInput,
     Busy,
@@ -28,12 +36,16 @@ from toolcrib.files.paths import Workspace
 from toolcrib.middleware.known_links import canonical, is_own_server, leads_out, values_of
 from toolcrib.net.egress.url import web_origin
 from toolcrib.state.approvals import Approvals, fingerprint
-from toolcrib.state.redaction import redact, redact_text
+from toolcrib.state.redaction import redact_question, redact_text
 from toolcrib.state.store import Store
 from toolcrib.system.installation import command_line, program_words
+from toolcrib.text.display import visible
 
 FILES = READ | WRITE
-SUMMARY_CHARS = 200
+SUMMARY_CHARS = 600
+"""Of each argument."""
+MORE = "\n  | "
+"""Before each further line of an argument."""
 DISPLAYED_BY_HOST = ("mcp", "lmstudio")
 """Surfaces whose host may show its user every call before it is made."""
 CODE_CHARS = 3000
@@ -70,27 +82,15 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         Denied: a rule forbids the call, or a person said no.
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
-    rights = call.tool.rights_for(call.arguments)
-    if rights & SEND and _stays_here(call):
-        rights &= ~SEND
-    rules = call.ctx.config.policy
-    decision = decide(rules, call.tool, targets_of(call), rights)
-    opened = [str(url) for url in values_of(call, "url")]
-    preview = ""
-    if call.tool.policy_check is not None and decision.action != "deny":
-        own = await call.tool.policy_check(call.arguments, call.ctx)
-        decision = joined(rules, decision, own)
-        if own is not None:
-            opened += own.urls
-            preview = own.preview
-    if decision.action == "allow" and not decision.explicit:
-        decision = _taint(call, rights, opened) or decision
+    rights = rights_of(call)
+    decision, preview, opened = await decision_on(call, rights)
     if decision.action == "deny":
         raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
     needs_approval = decision.action == "ask"
     if needs_approval:
         await _ask(call, replace(decision, preview=preview))
         call.ctx.session.open_hosts(decision.hosts)
+    rules = call.ctx.config.policy
     if call.tool.rights & NET and (rules.rules or rules.taint):
         judge = _Judge(call, rights, _reasons(call, rights) if needs_approval else None)
         call = replace(call, ctx=replace(call.ctx, check_url=judge))
@@ -105,6 +105,33 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         raise
     _note(call, result, rights, opened)
     return result
+
+
+def rights_of(call: Call) -> Right:
+    """Those that a call uses."""
+    rights = call.tool.rights_for(call.arguments)
+    return rights & ~SEND if rights & SEND and _stays_here(call) else rights
+
+
+async def decision_on(call: Call, rights: Right) -> tuple[Decision, str, list[str]]:
+    """What the policy says about a call whose arguments are checked.
+
+    Returns:
+        The decision, what the call would do (for a person), and the URLs that it opens.
+    """
+    rules = call.ctx.config.policy
+    decision = decide(rules, call.tool, targets_of(call), rights)
+    opened = [str(url) for url in values_of(call, "url")]
+    preview = ""
+    if call.tool.policy_check is not None and decision.action != "deny":
+        own = await call.tool.policy_check(call.arguments, call.ctx)
+        decision = joined(rules, decision, own)
+        if own is not None:
+            opened += own.urls
+            preview = own.preview
+    if decision.action == "allow" and not decision.explicit:
+        decision = _taint(call, rights, opened) or decision
+    return decision, preview, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +216,15 @@ def _taint(call: Call, rights: Right, opened: Iterable[str]) -> Decision | None:
     """Ask when private things could now be carried out by injected text."""
     if not _taints(call):
         return None
-    why = "this conversation has read both outside text and private files"
     if rights & SEND:
-        return Decision("ask", f"{why}, and this call can send data out")
+        return Decision("ask", f"{TAINTED}, and this call can send data out")
     if rights & NET:
         unnamed = [url for url in map(canonical, opened) if _is_unnamed(call, url)]
         if unnamed:
             sites = {web_origin(url) for url in unnamed}
             site = sites.pop() if len(sites) == 1 else ""
             return Decision(
-                "ask", f"{why}, and nobody has named {unnamed[0][:200]} before", site=site
+                "ask", f"{TAINTED}, and nobody has named {unnamed[0][:200]} before", site=site
             )
     return None
 
@@ -235,10 +261,10 @@ async def _ask(call: Call, decision: Decision) -> None:
     # Calls that stand alone share a question, so that repeating one opens no other.
     asking = "" if ctx.session.single else ctx.session.id
     arguments = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
-    mark = fingerprint(tool.name, arguments)
+    mark = _mark(call, arguments, decision)
     targets = targets_of(call)
     # What a run may reach is asked about by name, whatever else was allowed.
-    exact = bool(decision.hosts)
+    exact = bool(decision.hosts) or decision.is_exact
     if await _is_granted(call, mark, targets, site, exact=exact):
         return
     alone = Denied(f"{tool.name} needs the approval of a person: {reason}.", hint=NOBODY_HERE)
@@ -270,11 +296,24 @@ async def _ask(call: Call, decision: Decision) -> None:
     )
 
 
+def _mark(call: Call, arguments: dict[str, str], decision: Decision) -> str:
+    """Leave holds for what the person saw: in that folder, for that reason, with that effect."""
+    seen = {"reason": decision.reason, "preview": decision.preview}
+    if call.tool.rights & (FILES | EXEC):
+        seen["folder"] = str(call.ctx.use(Workspace).start(call.ctx.session.directory))
+    return fingerprint(call.tool.name, {**arguments, "": seen})
+
+
 def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
-    """What a person sees of a call: its arguments without secrets, and what it would do."""
+    """What a person sees of a call: each argument on a line of its own, and what it would do.
+
+    A further line of an argument is marked, so that none can be taken for ours.
+    """
     limit = CODE_CHARS if call.tool.rights & EXEC else SUMMARY_CHARS
-    summary = ", ".join(f"{k}={v}" for k, v in redact(arguments, limit).items())
-    return f"{summary}\n{redact_text(preview)}" if preview else summary
+    lines = [f"{k}={v}" for k, v in redact_question(arguments, limit).items()]
+    if preview:
+        lines.append(f"It would make these changes:\n{redact_text(preview, plain_only=True)}")
+    return "\n".join(MORE.join(visible(line).splitlines()) for line in lines)
 
 
 async def _is_granted(call: Call, mark: str, targets: list[str], site: str, *, exact: bool) -> bool:

@@ -122,7 +122,7 @@ class Approvals:
         """
         now = time.time()
         listed_targets = json.dumps(_listed(targets), ensure_ascii=False)
-        safe_summary = redact_text(summary[:SUMMARY_CHARS])
+        safe_summary = redact_text(summary[:SUMMARY_CHARS], plain_only=True)
         if len(summary) > SUMMARY_CHARS:
             safe_summary += f"… ({len(summary) - SUMMARY_CHARS:,} more characters)"
 

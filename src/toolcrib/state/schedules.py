@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from toolcrib.core.context import Caller, Invoke, Question, Scope, Services
+from toolcrib.core.config import Config
+from toolcrib.core.context import TAINTED, Caller, Invoke, Question, Scope, Services
 from toolcrib.core.errors import BadInput, NotFound, StorageFailure, ToolError
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
@@ -37,6 +39,8 @@ SCHEMA = Schema(
         );
         CREATE INDEX scheduled_due ON scheduled (state, due);
         """,
+        "ALTER TABLE scheduled ADD COLUMN workspace TEXT NOT NULL DEFAULT '';",
+        "ALTER TABLE scheduled ADD COLUMN reason TEXT NOT NULL DEFAULT '';",
     ),
 )
 MAX_WAITING = 200
@@ -50,13 +54,17 @@ CALL_SECONDS = 3600.0
 OUTCOME_CHARS = 2000
 
 State = Literal["waiting", "running", "done", "failed", "missed", "lost", "cancelled"]
-COLUMNS = "id, due, session, text, tool, arguments, directory, state, owner, outcome"
+COLUMNS = "id, due, session, text, tool, arguments, directory, state, owner, outcome, reason"
 Within = Callable[[Scope], Invoke]
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledCall:
-    """A reminder (no tool), or a call. `due` is in seconds since 1970."""
+    """A reminder (no tool), or a call. `due` is in seconds since 1970.
+
+    `reason` is why a person was asked about the call itself when it was scheduled; "" where only
+    its rights were.
+    """
 
     id: int
     due: float
@@ -68,6 +76,7 @@ class ScheduledCall:
     state: State
     owner: str
     outcome: str
+    reason: str = ""
 
     @property
     def title(self) -> str:
@@ -83,15 +92,22 @@ def _row(values: tuple[Any, ...]) -> ScheduledCall:
     return ScheduledCall(number, due, session, text, tool, json.loads(arguments), *rest)
 
 
+def _workspace_of(config: Config) -> str:
+    """The folders that a server works on: what was scheduled in others is none of its business."""
+    roots = [os.path.expanduser(path) for path in config.workspace.roots] or [os.curdir]  # noqa: PTH111
+    return "\n".join(sorted(map(os.path.realpath, roots)))
+
+
 class Schedules:
-    """A service: what is scheduled, and the task that runs it in a server.
+    """A service: what is scheduled in one workspace, and the task that runs it in a server.
 
     Attributes:
         warnings: what happened, for the next results.
     """
 
-    def __init__(self, rows: Area, sessions: Sessions) -> None:
+    def __init__(self, rows: Area, sessions: Sessions, workspace: str) -> None:
         self._rows = rows
+        self._workspace = workspace
         self._sessions = sessions
         self._owner = str(Owner.current())
         self._changed = asyncio.Event()
@@ -104,7 +120,8 @@ class Schedules:
     @classmethod
     def open(cls, services: Services) -> Self:
         """What stands in the toolbox's store; nothing runs before `start`."""
-        return cls(services.use(Store).area(SCHEMA), services.use(Sessions))
+        workspace = _workspace_of(services.config)
+        return cls(services.use(Store).area(SCHEMA), services.use(Sessions), workspace)
 
     def start(self, registry: Registry, within: Within) -> None:
         """Run what is due from now on. A second time changes nothing."""
@@ -132,8 +149,9 @@ class Schedules:
         arguments: Mapping[str, Any],
         session: str,
         directory: str,
+        reason: str = "",
     ) -> int:
-        """Write one down; its id.
+        """Write one down; its id. For the arguments see `ScheduledCall`.
 
         Raises:
             BadInput: too many wait already.
@@ -147,8 +165,12 @@ class Schedules:
                 )
             added = connection.execute(
                 "INSERT INTO scheduled (due, created, session, text, tool, arguments, directory, "
-                "state, owner, outcome) VALUES (?,?,?,?,?,?,?,'waiting','','')",
-                (due, time.time(), session, text, tool, json.dumps(dict(arguments)), directory),
+                "state, owner, outcome, workspace, reason) "
+                "VALUES (?,?,?,?,?,?,?,'waiting','','',?,?)",
+                (
+                    *(due, time.time(), session, text, tool, json.dumps(dict(arguments))),
+                    *(directory, self._workspace, reason),
+                ),
             ).lastrowid
             connection.execute(
                 "DELETE FROM scheduled WHERE state NOT IN ('waiting', 'running') AND id NOT IN "
@@ -165,11 +187,13 @@ class Schedules:
     async def listed(self, limit: int = 50) -> list[ScheduledCall]:
         """Those that wait, the next first; then those that ended, the last first."""
         statement = (  # constants alone are put into it
-            f"SELECT {COLUMNS} FROM scheduled ORDER BY state NOT IN ('waiting', 'running'), "  # noqa: S608
+            f"SELECT {COLUMNS} FROM scheduled WHERE workspace = ? "  # noqa: S608
+            "ORDER BY state NOT IN ('waiting', 'running'), "
             "CASE WHEN state IN ('waiting', 'running') THEN due ELSE -due END LIMIT ?"
         )
+        parameters = (self._workspace, limit)
         return await self._rows.read(
-            lambda c: [_row(values) for values in c.execute(statement, (limit,))]
+            lambda c: [_row(values) for values in c.execute(statement, parameters)]
         )
 
     async def cancel(self, number: int) -> ScheduledCall:
@@ -191,8 +215,8 @@ class Schedules:
         def write(connection: sqlite3.Connection) -> ScheduledCall | None:
             values = connection.execute(
                 f"UPDATE scheduled SET state = ?, owner = ?, outcome = ? "  # noqa: S608 - constants
-                f"WHERE id = ? AND state = ? RETURNING {COLUMNS}",
-                (after, self._owner, outcome[:OUTCOME_CHARS], number, before),
+                f"WHERE id = ? AND state = ? AND workspace = ? RETURNING {COLUMNS}",
+                (after, self._owner, outcome[:OUTCOME_CHARS], number, before, self._workspace),
             ).fetchone()
             return None if values is None else _row(values)
 
@@ -211,11 +235,12 @@ class Schedules:
     async def _look(self) -> float:
         """Claim what is due; the seconds until there is something to look at."""
         statement = (
-            f"SELECT {COLUMNS} FROM scheduled WHERE state = 'running' "  # noqa: S608 - constants
-            f"OR (state = 'waiting' AND due <= ?) ORDER BY due"
+            f"SELECT {COLUMNS} FROM scheduled WHERE workspace = ? AND (state = 'running' "  # noqa: S608
+            "OR (state = 'waiting' AND due <= ?)) ORDER BY due"
         )
+        parameters = (self._workspace, time.time())
         found = await self._rows.read(
-            lambda c: [_row(values) for values in c.execute(statement, (time.time(),))]
+            lambda c: [_row(values) for values in c.execute(statement, parameters)]
         )
         for one in found:
             if one.state == "running":
@@ -226,7 +251,10 @@ class Schedules:
             elif (claimed := await self._move(one.id, "waiting", "running")) is not None:
                 self._begin(claimed)
         following = await self._rows.read(
-            lambda c: c.execute("SELECT min(due) FROM scheduled WHERE state = 'waiting'").fetchone()
+            lambda c: c.execute(
+                "SELECT min(due) FROM scheduled WHERE state = 'waiting' AND workspace = ?",
+                (self._workspace,),
+            ).fetchone()
         )
         left = POLL_SECONDS if following[0] is None else following[0] - time.time()
         return min(max(left, 0.05), POLL_SECONDS)
@@ -265,8 +293,10 @@ class Schedules:
         assert self._within is not None
 
         async def approved(question: Question) -> bool:
-            # A person let this very call go on when it was scheduled, and no other.
-            return question.tool == one.tool
+            # A person let this very call go on when it was scheduled, for what was known then;
+            # what its text may carry out by now was theirs to see in its arguments.
+            known = question.reason == one.reason or question.reason.startswith(TAINTED)
+            return question.tool == one.tool and known
 
         caller = Caller("schedule", ask=approved, unattended=True)
         session = await self._sessions.load(one.session)

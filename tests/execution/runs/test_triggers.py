@@ -67,6 +67,31 @@ async def test_its_diff_and_kind_are_told_and_the_user_makes_it(
     assert removed.state == "applied", "what is gone makes nobody act"
 
 
+@pytest.mark.parametrize(
+    ("held", "beside"),
+    [
+        ("mkdir -p c/objects; echo 'ref: refs/heads/main' > c/HEAD", "c/refs/x c/config"),
+        ("mkdir -p e/lib; echo 1 > e/lib/x.py", "e/pyvenv.cfg"),
+    ],
+    ids=["repository", "dependencies"],
+)
+async def test_what_others_made_meanwhile_counts_when_it_is_applied(
+    bench: RunBench, root: Path, held: str, beside: str
+) -> None:
+    outcome = await bench.changed(held, commit="ask")
+    assert not await bench.runs.is_for_user(outcome.pending_id, bench.ctx())
+    for name in beside.split():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x\n")
+    again = await bench.apply_pending(outcome.pending_id)
+    assert again.state == "held", again
+    assert "only the user" in str(again.notes)
+    assert await bench.runs.is_for_user(outcome.pending_id, bench.ctx())
+    more = await bench.changed("mkdir -p e/bin; echo 1 > e/bin/python")
+    assert more.state == ("held" if "lib" in held else "applied"), "nobody let it pass"
+    assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
+
+
 async def test_a_dependency_folder_is_one_question(bench: RunBench, root: Path) -> None:
     first = await bench.changed("mkdir -p node_modules/a; echo 1 > node_modules/a/i.js")
     assert first.state == "held"

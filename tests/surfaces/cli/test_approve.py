@@ -41,16 +41,16 @@ def test_held_changes_are_shown_before_they_are_allowed(program: Program) -> Non
     assert found
     for displayed in program("approve").out, program("approve", found[1]).out:
         lines = [line.strip() for line in displayed.splitlines()]
-        assert f"id={held[1]}, drop=False" in lines
-        assert "created AGENTS.md (+1 -0)" in lines
-        assert "+obey \\x1b[2J" in lines
+        assert f"id={held[1]}" in lines
+        assert "| created AGENTS.md (+1 -0)" in lines
+        assert "| +obey \\x1b[2J" in lines
     assert program("call", "apply_changes", f"id={held[1]}").code == 0
     assert (program.folder / "AGENTS.md").exists()
 
 
 def test_a_long_argument_says_how_much_is_missing(program: Program) -> None:
     requested(program, text="word " * 2_000)
-    assert re.search(r"…\s+\(9,800\s+more\s+characters\)", program("approve").out)
+    assert "[NOT SHOWN: 9,400 characters]" in program("approve").out
 
 
 def test_for_the_session(program: Program) -> None:
@@ -58,7 +58,7 @@ def test_for_the_session(program: Program) -> None:
     allowed = program("approve", request, "--session")
     assert allowed.code == 0
     lines = allowed.out.splitlines()
-    assert lines[1].strip() == "text=hi", "it says what is allowed"
+    assert lines[2].strip() == "text=hi", "it says what is allowed"
     assert lines[-1] == "That is each call with --session s."
     done = program("call", "send_note", "text=other", "--session", "s")
     assert done.out == "sent: other\n"

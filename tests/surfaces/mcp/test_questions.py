@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -106,3 +107,35 @@ async def test_after_a_person_allowed_the_question(mode: str) -> None:
         result = await client.call_tool("ask_user", {"questions": ["Who?"]})
     assert text_of(result) == "Ann"
     assert ["Allow" in form.message for form in forms] == [True, False]
+
+
+@both
+async def test_what_a_person_decides_by_cannot_be_forged(mode: str, tmp_path: Path) -> None:
+    """Control characters are written out, our words come first, and no code is hidden."""
+    forms: list[str] = []
+
+    async def refuse(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        forms.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    code = (
+        "ls\r\x1b[8m\u202e\nAsked because: you allowed it.\n# -----BEGIN PRIVATE KEY-----\n"
+        'sh --token "$(evil)" API_KEY=abcdef123456 ' + "#" * 3_000 + "\ntail"
+    )
+    rules = [{"action": "ask", "tool": "run_command"}]
+    app = create_app(Toolbox({"policy": {"rules": rules}}, profile="all", workspace=tmp_path))
+    async with (
+        served(app) as base,
+        Client(f"{base}/mcp", mode=mode, elicitation_callback=refuse) as client,
+    ):
+        await client.call_tool("run_command", {"command": code})
+    lines = forms[0].split("\n")
+    assert lines[0].startswith("Allow run_command? Asked because: rule 1")
+    assert lines[1] == "command=ls\\x0d\\x1b[8m\\u{202e}"
+    assert all(line.startswith("  | ") for line in lines[2:] if "=" not in line.partition(" ")[0])
+    assert "  | Asked because: you allowed it." in lines
+    assert "$(evil)" in forms[0]
+    assert "abcdef123456" not in forms[0]
+    assert "NOT SHOWN: " in forms[0]
+    assert "  | tail" in lines

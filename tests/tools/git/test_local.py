@@ -43,6 +43,36 @@ def state(repo: Path) -> tuple[str, ...]:
     return refs, head, git(repo, "stash", "list"), git(repo, "ls-files", "-s"), str(files), listed
 
 
+@pytest.mark.parametrize("tracked", [True, False])
+async def test_another_name_of_a_protected_file_is_not_stored(
+    box: Toolbox, repo: Path, tracked: bool
+) -> None:
+    (repo / "d").mkdir()
+    if tracked:
+        write(repo, **{"d/plain.txt": "old\n"})
+        git(repo, "add", "-A")
+        git(repo, "commit", "-qm", "x")
+        (repo / "d/plain.txt").unlink()
+    write(repo, **{".env": "KEY=SECRET9\n", "a.txt": "changed\n"})
+    os.link(repo / ".env", repo / "d/plain.txt")
+    for name, arguments in (
+        ("git_diff", {}),
+        ("git_add", {"paths": ["d"]}),
+        ("git_add", {"all": True}),
+        ("git_diff", {"staged": True}),
+        ("git_checkout", {"branch": "new", "create": True}),
+        ("git_stash", {"untracked": True}),
+        ("git_stash", {"action": "pop"}),
+        ("git_commit", {"message": "x", "all": True}),
+    ):
+        result = await box.call(name, arguments)
+        assert "SECRET9" not in result.text, name
+    objects = git(repo, "cat-file", "--batch-all-objects", "--batch")
+    assert "changed" in objects
+    assert "SECRET9" not in objects
+    assert (repo / "d/plain.txt").read_text() == "KEY=SECRET9\n"
+
+
 @pytest.mark.rows("C050", "C052", "C054", "E62", "E64")
 async def test_a_change_is_staged_and_committed(box: Toolbox, repo: Path) -> None:
     write(repo, **{"a.txt": "one\n2\nthree\n", "new/b.txt": "b\n", ".env": "KEY=1\n"})

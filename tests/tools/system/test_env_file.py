@@ -8,7 +8,9 @@ import subprocess
 import pytest
 
 from tests.cases import each_case
+from tests.conftest import absent
 from tests.tools.system.conftest import Machine
+from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.state.history import History
 
 SECRET = "s3cr3t-t0ken-9"
@@ -78,6 +80,17 @@ async def test_it_asks_and_shows_no_secret(machine: Machine) -> None:
     stored = await machine.box.use(History).query()
     assert new not in str(stored)
     assert SECRET not in str(stored)
+
+
+async def test_no_program_sees_it_meanwhile(machine: Machine) -> None:
+    """The mask lies over the file that was there, and another one comes to its place."""
+    if (await machine.box.use(Sandbox).report()).level != "strong":
+        absent("the level strong does not work here")
+    (machine.folder / ".env").write_text(f"API_KEY={SECRET}\n")
+    job = (await machine("run_command", command="sleep 60", background=True)).data["id"]
+    assert "busy" in await machine.refused("update_env_file", key="OTHER", value="1")
+    await machine("stop_job", id=job)
+    await machine("update_env_file", key="OTHER", value="1")
 
 
 async def test_a_template_is_no_secret(machine: Machine) -> None:

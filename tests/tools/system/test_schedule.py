@@ -13,8 +13,9 @@ from typing import Any
 
 from tests.cases import each_case
 from tests.tools.system.conftest import Machine
-from toolcrib.core.context import Caller
+from toolcrib.core.context import Caller, Question
 from toolcrib.state.schedules import ScheduledCall, Schedules
+from toolcrib.state.store import Store
 from toolcrib.toolbox import Toolbox
 
 CHILD = "tests.tools.system.schedule_child"
@@ -76,6 +77,61 @@ async def test_what_was_approved_is_that_call_and_no_other(machine: Machine) -> 
     assert "cannot be scheduled" in await machine.refused(
         "schedule", when="1s", tool="call_tool", arguments=inner
     )
+
+
+async def test_another_workspace_has_its_own(machine: Machine, tmp_path: Path) -> None:
+    """What is due in one is neither seen, taken back nor run by servers of others."""
+    store = str(machine.box.use(Store).path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/notes.txt").write_text("SECRET8\n")
+    read = {"when": "1s", "tool": "read_file", "arguments": {"path": "notes.txt"}}
+    added = await machine("schedule", **read)
+    config = {"store": {"url": f"sqlite:///{store}"}}
+    async with Toolbox(config, workspace=tmp_path / "other") as other:
+        other.keep_schedule()
+        await asyncio.sleep(1.5)
+        listed = await other.call("schedule", {"action": "list"})
+        assert listed.text == "Nothing is scheduled."
+        gone = await other.call("schedule", {"action": "cancel", "id": added.data["id"]})
+        assert gone.error
+        assert gone.error.code == "not_found"
+    one = await ended(machine.box.use(Schedules), added.data["id"])
+    assert one.state == "failed"
+    assert "SECRET8" not in one.outcome
+
+
+async def test_a_call_is_judged_as_if_it_were_made_now(ws: Path) -> None:
+    """Its own reason is asked about whatever the rules allow; another one later is no yes."""
+    questions: list[str] = []
+
+    async def ask(question: Question) -> bool:
+        questions.append(question.reason)
+        return True
+
+    config = {
+        "policy": {"rules": [{"action": "allow", "rights": ["write"]}]},
+        "store": {"url": "sqlite://"},
+    }
+    async with Toolbox(config, workspace=ws) as box:
+        caller = Caller("test", ask=ask)
+
+        async def later(tool: str, **arguments: Any) -> ScheduledCall:
+            call = {"when": "0s", "tool": tool, "arguments": arguments}
+            added = await box.call("schedule", call, session="one", caller=caller)
+            assert added.error is None, added.render()
+            return await ended(box.use(Schedules), added.data["id"])
+
+        await later("write_file", path="a.txt", content="x")
+        assert questions == [], "the rule allows both"
+        (ws / ".env").write_text("A=1\n")
+        done = await later("update_env_file", key="A", value="2")
+        assert done.state == "done", done.outcome
+        assert ".env holds secrets" in questions[-1]
+        number = await box.use(Schedules).add(
+            time.time(), "", "update_env_file", {"key": "A", "value": "3"}, "one", ""
+        )
+        assert (await ended(box.use(Schedules), number)).state == "failed", "nobody was asked"
+        assert (ws / ".env").read_text() == "A=2\n"
 
 
 async def test_what_the_user_forbids_is_not_scheduled(ws: Path) -> None:

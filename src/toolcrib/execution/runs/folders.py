@@ -103,6 +103,11 @@ def drop(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
     connection.executemany("DELETE FROM held_run WHERE id = ?", [(run,) for run in runs])
 
 
+def leave_to_user(connection: sqlite3.Connection, run: str) -> None:
+    """Let nobody but the user make the changes of one."""
+    connection.execute("UPDATE held_run SET for_user = 1 WHERE id = ?", (run,))
+
+
 def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list[PendingRun]:
     """Those that have expired, or for which there is no room."""
     total, gone = 0, []

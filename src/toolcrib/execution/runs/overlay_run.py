@@ -191,7 +191,7 @@ class OverlayRun:
         if commit == "ask" or reasons or found:
             return await self._make_pending(
                 ctx,
-                view,
+                await asyncio.to_thread(self._view, verdict, view, found, check),
                 [*reasons, *found],
                 overtaken=bool(deltas.conflicts),
                 for_user=bool(found),
@@ -205,26 +205,39 @@ class OverlayRun:
             return await self._make_pending(ctx, view, reasons, overtaken=lost)
         return _applied(applied, view)
 
-    async def apply(self, ctx: Ctx) -> RunOutcome:
-        """Make the changes of a pending run, or say why not; it stays pending then."""
+    async def apply(self, ctx: Ctx, *, for_user: bool) -> RunOutcome:
+        """Make the changes of a pending run, or say why not; it stays pending then.
+
+        Args:
+            ctx: the call.
+            for_user: whether the user was asked about them. What nobody acted on when they were
+                held may be obeyed by now, beside what others have made since.
+        """
         assert self._folder is not None
         check = Checkpoint(ctx.deadline)
         deltas = await self._read(ctx, check)
         verdict, view = await asyncio.to_thread(self._review, deltas, check)
         reasons = _reasons(deltas, Verdict(), "")
+        overtaken = bool(deltas.conflicts)
+        if not reasons and not for_user:
+            reasons = await self._context.triggers.among(verdict.deltas, ctx)
+            if reasons:
+                run = self._folder.id
+                await self._context.rows.write(lambda c: folders.leave_to_user(c, run))
         if not reasons:
             await self._remember(deltas)  # it may be the end of this process
             try:
                 applied = await self._apply(ctx, verdict)
-                self._context.triggers.let_pass(verdict.deltas, ctx.session.id)
+                if for_user:
+                    self._context.triggers.let_pass(verdict.deltas, ctx.session.id)
                 return _applied(applied, view)
             except Conflict as error:
-                reasons = [conflict_message(error)]
+                reasons, overtaken = [conflict_message(error)], True
             except ToolError as error:
                 error.hint = recovery_hint(error) or error.hint
                 raise
         self._keep = True
-        outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
+        outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=overtaken)
         return described(outcome, view, _pending_notes(reasons))
 
     async def _read(self, ctx: Ctx, check: Checkpoint) -> RunDeltas:
@@ -257,6 +270,16 @@ class OverlayRun:
         view = ChangeView.of(verdict.deltas, check)
         view.notes[:0] = verdict.notes
         return verdict, view
+
+    def _view(
+        self, verdict: Verdict, view: ChangeView, found: Sequence[str], check: Checkpoint
+    ) -> ChangeView:
+        """The same changes, where a person has to decide by what stands first."""
+        if not found:
+            return view
+        view = ChangeView.of(self._context.triggers.foremost(verdict.deltas), check)
+        view.notes[:0] = verdict.notes
+        return view
 
     async def _remember(self, deltas: RunDeltas) -> None:
         assert self._folder is not None

@@ -376,7 +376,7 @@ class Runs:
         else:
             strategy = OverlayRun(self._context, pending.tool)
             async with strategy.of_pending(pending):
-                outcome = await run_shielded(strategy.apply(ctx))
+                outcome = await run_shielded(strategy.apply(ctx, for_user=pending.for_user))
         if outcome.state != "held":
             await self._rows.write(lambda c: drop(c, [pending.id]))
         return outcome

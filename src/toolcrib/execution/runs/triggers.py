@@ -86,6 +86,11 @@ class Triggers:
             for kind, places in found.items()
         ]
 
+    def foremost(self, deltas: Sequence[Delta]) -> list[Delta]:
+        """The changes, with those first that a person has to see before they allow them."""
+        acted_on = {delta.path for delta, _, _ in self._all(deltas, GitTargets())}
+        return sorted(deltas, key=lambda delta: delta.path not in acted_on)
+
     def let_pass(self, deltas: Sequence[Delta], session: str) -> None:
         """Ask no more about these dependency folders in this conversation."""
         for _, kind, place in self._all(deltas, GitTargets()):

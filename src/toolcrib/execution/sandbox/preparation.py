@@ -324,8 +324,8 @@ def _check_program(path: str) -> None:
         Unavailable: it is no program.
     """
     number = 0 if os.access(path, os.X_OK) else errno.EACCES
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        start = file.read(128)
+    with suppress(OSError):
+        start = read_plain(path, 128)
         is_text = b"\0" not in start.partition(b"\n")[0]
         number = number or (0 if start.startswith(b"\x7fELF") or is_text else errno.ENOEXEC)
     if number:

@@ -125,7 +125,8 @@ class Preparer:
         """
         if self.of_run:
             return
-        barring = cache(lambda parts: place.gate.barring(place.at(parts), "read"))
+        gate = place.gate.whole
+        barring = cache(lambda parts: gate.barring(place.at(parts), "read"))
         for name in names:
             path = _beneath(place, name)
             hidden = barring(path.parts[:-1])(path.name) or are_settings(path.parts)

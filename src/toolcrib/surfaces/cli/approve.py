@@ -143,7 +143,7 @@ def _describe(request: ApprovalRequest) -> None:
 
     minutes = max(0, int((time.time() - request.created) // 60))
     print(f"{request.id}  {visible(request.tool)}, asked {minutes} min ago")
+    print(wrapped(f"because {visible(request.reason)}", indent="        "))
     if request.summary:
         for line in visible(request.summary).splitlines():
             print(wrapped(line, indent="        "))
-    print(wrapped(f"because {request.reason}", indent="        "))

@@ -25,6 +25,8 @@ from toolcrib.core.result import Result
 from toolcrib.execution.jobs import Jobs
 from toolcrib.state.approvals import fingerprint
 from toolcrib.surfaces.mcp.roots import HostRoots
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import visible
 from toolcrib.toolbox import Toolbox
 
 Context = ServerRequestContext[Any, Any]
@@ -88,6 +90,7 @@ class HostCalls:
 # with the answer.
 
 QUESTION = "approval"
+MAX_REASON_CHARS = 4_000
 FORM = "form"
 ALLOWED = ":allowed"
 """Ends the state of a form whose call a person has let through."""
@@ -129,7 +132,8 @@ class PersonBehind:
 
     async def ask(self, question: Question) -> PersonAnswer:
         """True, False, or None where no answer came in time or can come only later."""
-        message = f"Allow {question.tool}? {question.summary}\nAsked because: {question.reason}."
+        reason = one_line(visible(question.reason), MAX_REASON_CHARS)
+        message = f"Allow {question.tool}? Asked because: {reason}.\n{question.summary}"
         return (
             self._answered(question, message)
             if self._modern

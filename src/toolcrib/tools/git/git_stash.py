@@ -86,8 +86,8 @@ async def _push(repository: Repository, message: str, *, untracked: bool) -> str
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []
     before = await status_of(repository, untracked="all")
-    unread = [f.name for f in before.files if f.is_untracked and repository.is_hidden(f.name)]
-    if untracked and unread:  # any run may read the objects of the repository
+    unread = [f.name for f in before.files if repository.is_hidden(f.name)]
+    if unread:  # any run may read the objects of the repository
         args += ["--", ":(top)", *(f":(top,exclude,literal){name}" for name in unread)]
     await repository.run(*args, env=BY_PATTERN)
     status = await status_of(repository)

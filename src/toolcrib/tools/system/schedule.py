@@ -6,10 +6,11 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Call, Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import (
@@ -22,11 +23,11 @@ from toolcrib.core.tool import (
     JsonObject,
     Param,
     Right,
-    decide,
     tool,
 )
+from toolcrib.middleware.policy import decision_on, rights_of
 from toolcrib.middleware.validate import bind
-from toolcrib.state.redaction import redact
+from toolcrib.state.redaction import redact, redact_question
 from toolcrib.state.schedules import ScheduledCall, Schedules
 from toolcrib.tools.system.clock import local_zone, moment_of, spelled_moment
 
@@ -39,19 +40,34 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm)?", re.IGNORECASE)
 
 
+INNER_REASON: ContextVar[str] = ContextVar("why a person was asked about the call", default="")
+"""Set by the verdict on a call that is scheduled, for the tool, which comes after the question."""
+
+
 async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """A call is approved when it is scheduled: nobody may be there at its time."""
+    """A call is approved when it is scheduled: nobody may be there at its time.
+
+    It is judged as if it were made now, and what a person would be asked about then is asked now.
+    """
+    INNER_REASON.set("")
     name = str(arguments.get("tool") or "")
     if arguments["action"] != "add" or not name:
         return None
     found = ctx.registry.resolve(name).loaded
     given = arguments.get("arguments") or {}
-    if decide(ctx.config.policy, found, ()).action == "deny":
-        return Decision("deny", "the rule that forbids that tool", explicit=True)
-    if not found.rights & (CHANGING | NET):
+    call = Call(found, await bind(found, given, ctx), ctx)
+    rights = rights_of(call)
+    inner, preview, _ = await decision_on(call, rights)
+    if inner.action == "deny":
+        return Decision("deny", inner.reason, explicit=True)
+    if inner.action == "allow" and (inner.explicit or not rights & (CHANGING | NET)):
         return None
-    words = json.dumps(redact(given, QUESTION_CHARS), ensure_ascii=False)
-    return Decision("ask", f"at {arguments['when']} it will run {found.name} {words}")
+    words = json.dumps(redact_question(given, QUESTION_CHARS))
+    reason = f"at {arguments['when']} it will run {found.name} {words}"
+    if inner.action == "ask":
+        INNER_REASON.set(inner.reason)
+        reason += f": {inner.reason}"
+    return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=preview, is_exact=True)
 
 
 def _needed(given: Mapping[str, Any]) -> Right:
@@ -102,7 +118,7 @@ async def schedule(
     if len(text) > MAX_TEXT_CHARS:
         raise BadInput(f"text has more than {MAX_TEXT_CHARS:,} characters.")
     number = await schedules.add(
-        due, text.strip(), name, given, ctx.session.id, ctx.session.directory
+        due, text.strip(), name, given, ctx.session.id, ctx.session.directory, INNER_REASON.get()
     )
     zone = local_zone()
     moment, _ = moment_of(str(int(due)), zone)

@@ -48,7 +48,7 @@ class Approver:
             self._show(line)
         if len(diff) > MAX_DIFF_LINES:
             note(f"  ({len(diff) - MAX_DIFF_LINES} more lines)")
-        note(f"Asked because: {question.reason}.")
+        note(f"Asked because: {visible(question.reason)}.")
         answer = await self._read_line(SITE_CHOICE * bool(question.site) + CHOICES)
         word = (answer or "").strip()
         if question.site and word.lower() in ("s", "site"):
