@@ -27,7 +27,8 @@ class Record:
 
     `beat` is when the owner last gave a sign of life, `written` when the last output
     came, `total` the bytes of output in all, `source` where untrusted output came from,
-    `rights` those of the tool by name, `result` the final result as JSON.
+    `rights` those of the tool by name, `workspace` the folders that it works on, a line each,
+    `result` the final result as JSON.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Record:
     total: int
     source: str
     rights: str
+    workspace: str
     result: str
 
     @property
@@ -186,6 +188,7 @@ SCHEMA = Schema(
         );
         """,
         "ALTER TABLE job ADD COLUMN rights TEXT NOT NULL DEFAULT '';",
+        "ALTER TABLE job ADD COLUMN workspace TEXT NOT NULL DEFAULT '';",
     ),
 )
 COLUMNS = tuple(field.name for field in fields(Record))

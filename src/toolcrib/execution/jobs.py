@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from toolcrib.core.context import Services
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import (
     ConfigError,
     Internal,
@@ -25,6 +25,7 @@ from toolcrib.core.result import ErrorInfo, Result
 from toolcrib.core.tool import NONE, Right
 from toolcrib.execution import job_store
 from toolcrib.execution.job_store import JobView, Record, State, Update, pack
+from toolcrib.files.paths import Workspace
 from toolcrib.state.store import Area, Owner, Store
 from toolcrib.system.collector import Ring
 from toolcrib.system.threads import plain_id, random_id
@@ -62,6 +63,7 @@ class RunningJob:
     session: str
     owner: str
     rights: str
+    workspace: str
     nudge: Callable[[], None]
     """Tells the service that something is to be written to the store."""
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -125,6 +127,7 @@ class RunningJob:
             total=self.ring.total,
             source=self.handle.source,
             rights=self.rights,
+            workspace=self.workspace,
             result=self.packed,
         )
 
@@ -201,6 +204,13 @@ class RunningJob:
         self._wake()
 
 
+def _no_such_job(job_id: str) -> NotFound:
+    return NotFound(
+        f"There is no job or terminal {job_id[:40]}.",
+        hint="Take the id from the result that named the job; jobs are kept for 7 days.",
+    )
+
+
 def _failure(error: ToolError) -> Result:
     return Result(error=ErrorInfo.of(error))
 
@@ -239,10 +249,12 @@ class Jobs:
     Args:
         area: where the registry and the output are.
         seconds: how long a job may run if nothing else is said.
+        workspace: the folders that they work on.
     """
 
-    def __init__(self, area: Area, seconds: float) -> None:
+    def __init__(self, area: Area, seconds: float, workspace: str = "") -> None:
         self._area = area
+        self._workspace = workspace
         self._seconds = seconds
         self._owner = str(Owner.current())
         self._running: dict[str, RunningJob] = {}
@@ -257,7 +269,9 @@ class Jobs:
     @classmethod
     def open(cls, services: Services) -> Self:
         """The jobs in the toolbox's store."""
-        return cls(services.use(Store).area(job_store.SCHEMA), services.config.limits.job_seconds)
+        area = services.use(Store).area(job_store.SCHEMA)
+        roots = sorted(root.real for root in services.use(Workspace).roots)
+        return cls(area, services.config.limits.job_seconds, "\n".join(roots))
 
     async def start(
         self,
@@ -317,6 +331,23 @@ class Jobs:
         """Follow a task no longer."""
         if task is not None:
             self._followers.pop(task, None)
+
+    async def find(self, job_id: str, ctx: Ctx) -> Record:
+        """A job that a call may know of: of its conversation, its workspace, or for a person.
+
+        Raises:
+            NotFound: no such job.
+            StorageFailure: the job is another process's and the store cannot be read.
+        """
+        record = await self._record(job_id)
+        if not self.is_known_to(ctx, record):
+            raise _no_such_job(job_id)
+        return record
+
+    def is_known_to(self, ctx: Ctx, record: Record) -> bool:
+        """See `find`: what runs in other folders is none of this conversation's business."""
+        here = record.workspace == self._workspace or record.session == ctx.session.id
+        return here or ctx.caller.surface == "cli"
 
     async def read(
         self,
@@ -441,6 +472,7 @@ class Jobs:
             session=session,
             owner=self._owner,
             rights=" ".join(rights.names),
+            workspace=self._workspace,
             nudge=lambda: self._nudged.set(),  # noqa: PLW0108 - the event is replaced at times
         )
 
@@ -534,10 +566,7 @@ class Jobs:
             return job.record(time.time())
         record = await self._area.read(lambda c: job_store.find(c, plain), quick=True)
         if record is None:
-            raise NotFound(
-                f"There is no job or terminal {job_id[:40]}.",
-                hint="Take the id from the result that named the job; jobs are kept for 7 days.",
-            )
+            raise _no_such_job(job_id)
         return await self._checked(record)
 
     async def _checked(self, record: Record) -> Record:

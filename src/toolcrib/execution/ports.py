@@ -29,11 +29,17 @@ from toolcrib.net.egress.guard_tunnel import Pipe
 from toolcrib.net.egress.policy import SERVER_ADDRESS
 from toolcrib.system.processes import Processes
 
+if TYPE_CHECKING or sys.platform != "win32":
+    import resource
+
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
 MAX_PORTS = 16
 """Ports of one run."""
+LISTENER_SHARE = 4
+"""A quarter of the descriptors that this process may have is for listening: each run listens on
+the ports of all others of its conversation."""
 ADDRESS = str(SERVER_ADDRESS)
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
@@ -214,6 +220,11 @@ class RunPorts:
             await self.reach(other)
 
     async def _serve(self, port: int) -> None:
+        if self.owner.is_full:
+            raise Unavailable(
+                "The runs of this server have too many ports open already.",
+                hint="Stop jobs that are not needed (list_jobs, stop_job), or ask for fewer ports.",
+            )
         taken = self._sockets is None or port in self.owner.reserved
         listener = _bound(port, taken=taken)
         local = int(listener.getsockname()[1])
@@ -244,6 +255,8 @@ class RunPorts:
         """Let this run reach the ports that another one serves."""
         if other is self or not other.served:
             return
+        if not other.offline:
+            self._go_online()
         async with self._busy:
             if self._sockets is None and self.namespace() >= 0:
                 with suppress(Unavailable):
@@ -251,8 +264,19 @@ class RunPorts:
             if self._sockets is None:
                 return
             for served in other.served:
-                if served.local not in self._reached:
+                if served.local not in self._reached and not self.owner.is_full:
                     await self._listen(self._sockets, other, served)
+
+    def _go_online(self) -> None:
+        """What is sent to it may be passed on from here, by a server that has a network."""
+        self.offline = False
+        for served in self.served:
+            self.owner.egress().servers.add(self.session, served.local, offline=False)
+
+    @property
+    def listeners(self) -> int:
+        """On how many sockets we listen for it."""
+        return len(self._relays) + len(self._reached)
 
     async def _listen(self, sockets: NamespaceHelper, other: RunPorts, served: ServedPort) -> None:
         with suppress(OSError):  # it listens there itself
@@ -305,6 +329,12 @@ class Ports:
     def of(self, session: str) -> tuple[RunPorts, ...]:
         """The runs of a conversation that have to do with ports."""
         return tuple(self._runs.get(session, ()))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is listened on, so that descriptors are left for all the rest."""
+        total = sum(run.listeners for runs in self._runs.values() for run in runs)
+        return total >= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // LISTENER_SHARE
 
     def has_servers(self, session: str) -> bool:
         """Whether a run of the conversation can be reached."""

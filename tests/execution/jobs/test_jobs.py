@@ -380,7 +380,8 @@ async def test_an_owner_elsewhere_is_lost_when_it_gives_no_sign(jobs: Jobs) -> N
     job = await start(jobs, until_cancelled)
     store = sqlite3.connect(data_folder() / "toolcrib.db")
     copy = "INSERT INTO job SELECT ?, kind, title, tool, session, ?, started, ended, beat - ?, "
-    copy += "written, state, exit_code, total, source, result, stop, rights FROM job WHERE id = ?"
+    copy += "written, state, exit_code, total, source, result, stop, rights, workspace "
+    copy += "FROM job WHERE id = ?"
     store.execute(copy, ("jnear", "elsewhere:1:1", 0, job))
     store.execute(copy, ("jg0ne", "elsewhere:1:2", SILENT_SECONDS + 1, job))
     store.commit()

@@ -12,7 +12,7 @@ from toolcrib.system.collector import Ring, Segment, join
 def view_of(segments: list[Segment], offset: int, total: int) -> JobView:
     record = Record(
         *("j1", "command", "title", "tool", "s", "place:1:1", 0.0, None, 0.0, 0.0),
-        *("running", None, total, "", "", ""),
+        *("running", None, total, "", "", "", ""),
     )
     return JobView.of(record, offset, segments)
 

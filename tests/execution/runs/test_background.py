@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
 import subprocess
 from base64 import b64encode
 from pathlib import Path
@@ -311,6 +312,51 @@ async def test_what_the_user_makes_in_a_new_repository_is_covered(
         await lines_of(running, "hidden")
     await running.finish()
     assert (root / "new/.git/HEAD").exists(), "it is the user's"
+
+
+CONNECTS = """
+import os, socket, time
+def connects(name):
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(name)
+            return True
+        except OSError:
+            return False
+own = socket.socket(socket.AF_UNIX)
+own.bind("own.sock")
+own.listen()
+time.sleep(0.5)
+assert connects("own.sock")
+print("ready", flush=True)
+while not connects("user.sock"):
+    if os.path.exists("user.sock"):
+        print("covered", flush=True)
+        break
+refused = 0
+while refused < 50:
+    refused = 0 if connects("user.sock") or connects("d/user.sock") else refused + 1
+    time.sleep(0.01)
+print("closed", connects("own.sock"), flush=True)
+"""
+
+
+async def test_servers_that_the_user_starts_meanwhile_are_not_reached(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "connects.py").write_text(CONNECTS)
+    running = await bench.start("python3 connects.py; sleep 60")
+    await lines_of(running, "ready")
+    (root / "d").mkdir()
+    servers = [socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)]
+    for server, name in zip(servers, ("user.sock", "d/user.sock"), strict=True):
+        server.bind(str(root / name))
+        server.listen(1000)
+    async with asyncio.timeout(30):
+        await lines_of(running, "closed True")
+    await running.finish()
+    for server in servers:
+        server.close()
 
 
 @pytest.mark.parametrize(

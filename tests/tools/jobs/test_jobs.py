@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from toolcrib.core.context import Caller, Progress
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
+from toolcrib.state.store import Store
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 from toolcrib.tools.jobs.read_job import PROGRESS_SECONDS
@@ -182,6 +184,23 @@ async def test_list(box: Toolbox) -> None:
     assert re.fullmatch(rf"{job}  running  \d s  make all", listed.text)
     assert listed.data["jobs"][0]["this_session"]
     assert not (await box.call("list_jobs")).data["jobs"][0]["this_session"]
+
+
+async def test_jobs_of_other_folders_are_not_known(box: Toolbox, tmp_path: Path) -> None:
+    job = await start(box, serve)
+    await asyncio.sleep(0.5)  # it is written to the store meanwhile
+    config = {"store": {"url": f"sqlite:///{box.use(Store).path}"}}
+    (tmp_path / "other").mkdir()
+    async with Toolbox(config, workspace=tmp_path / "other") as other:
+        assert (await other.call("list_jobs")).text == "No jobs."
+        for name in ("read_job", "stop_job"):
+            refused = await other.call(name, {"id": job})
+            assert refused.error
+            assert refused.error.code == "not_found"
+        arguments = {"id": job, "wait": "none"}
+        assert (await other.call("read_job", arguments, session="s1")).error is None
+        assert (await other.call("read_job", arguments, caller=Caller("cli"))).error is None
+    await box.use(Jobs).stop(job)
 
 
 async def test_only_the_user_stops_jobs_of_other_conversations(box: Toolbox) -> None:

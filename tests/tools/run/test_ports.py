@@ -309,6 +309,38 @@ async def test_a_job_that_listens_on_ten_thousand_ports(box: Toolbox, folder: Pa
     assert box.use(Processes).running == 0
 
 
+async def test_what_a_server_may_pass_on_is_asked_about(box: Toolbox) -> None:
+    """One without a network reaches another that has one."""
+    _, url = await started(box)
+    post = {"url": f"{url}form", "method": "POST", "body": "a=1"}
+    assert (await box.call("http_request", post, session="one")).error is None
+    online = {"command": "sleep 60", "ports": [9100], "network": ["example.com"]}
+    request = await box.call("run_command", online, session="one")
+    assert request.error is not None
+    await box.use(Approvals).grant(str(request.error.details["id"]))
+    await fine(box, "run_command", **online)
+    refused = await box.call("http_request", post, session="one")
+    assert refused.error is not None
+    assert refused.error.code == "needs_approval"
+
+
+async def test_many_ports_leave_descriptors_for_all_else(box: Toolbox) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (600, hard))
+    try:
+        refused = None
+        for first in range(21_000, 21_200, 16):
+            ports = list(range(first, first + 16))
+            call = {"command": "sleep 60", "ports": ports}
+            refused = refused or (await box.call("run_command", call, session="one")).error
+        assert refused is not None
+        assert "too many ports" in refused.message
+        assert len(os.listdir("/proc/self/fd")) < 300
+        assert "works" in (await fine(box, "run_command", command="echo works")).text
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 @pytest.mark.parametrize("through", ["port", "proxy"])
 async def test_connections_do_not_use_up_our_descriptors(
     box: Toolbox, folder: Path, through: str

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -41,6 +43,7 @@ from toolcrib.files.repositories.quarantine import (
 from toolcrib.files.tree_events import TreeEvents
 from toolcrib.files.trees import names_beneath
 from toolcrib.system.processes import Processes
+from toolcrib.system.sweep import read
 from toolcrib.text.display import printable, some_of
 
 DEBOUNCE_SECONDS, CHECK_SECONDS = 0.02, 0.3
@@ -86,6 +89,7 @@ class BackgroundGuard:
         self._quarantine = RepositoryQuarantine(workspace, kind_before)
         self._covered: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, tuple[int, int]] = {}
+        self._own_sockets: set[tuple[int, int]] = set()
         self._refusals: Counter[str] = Counter()
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
@@ -201,7 +205,10 @@ class BackgroundGuard:
             or place.gate.pattern(place, "write")
         ):
             return True
-        return os.path.islink(path) and lies_in_repository(place)  # noqa: PTH114
+        with suppress(OSError):
+            mode = os.lstat(path).st_mode
+            return stat.S_ISSOCK(mode) or (stat.S_ISLNK(mode) and lies_in_repository(place))
+        return False
 
     def _with_contents(self, paths: Iterable[str]) -> list[str]:
         """The paths, and what new folders hold already: what came before the watch is not told."""
@@ -239,8 +246,11 @@ class BackgroundGuard:
         """What is protected and not covered yet."""
         for path in paths:
             place = self._workspace.find(path)
-            if place is None or not (
-                place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
+            if place is None:
+                continue
+            is_socket = self._is_socket_of_others(path)
+            if not (
+                is_socket or place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
             ):
                 continue
             if place.parts[-1] == ".git":
@@ -254,7 +264,8 @@ class BackgroundGuard:
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield from self._above(path)
-                yield Mask(path, "hidden file" if place.gate.pattern(place, "read") else "fixed")
+                is_hidden = is_socket or place.gate.pattern(place, "read")
+                yield Mask(path, "hidden file" if is_hidden else "fixed")
 
     def _above(self, path: str) -> Iterator[Mask]:
         """The folders above a place that can still be moved away with it."""
@@ -264,6 +275,20 @@ class BackgroundGuard:
                 if self._pinned.get(folder) != (status.st_dev, status.st_ino):
                     self._pinned[folder] = (status.st_dev, status.st_ino)
                     yield Mask(folder, "pinned")
+
+    def _is_socket_of_others(self, path: str) -> bool:
+        """Whether a program outside of the run listens there: it would be a way out."""
+        with suppress(OSError):
+            status = os.lstat(path)
+            if not stat.S_ISSOCK(status.st_mode):
+                return False
+            key = (status.st_dev, status.st_ino)
+            if key not in self._own_sockets:
+                process = _number_of(self._confined().namespace)
+                if _is_bound(path, "self") or not _is_bound(path, process):
+                    return True
+                self._own_sockets.add(key)  # it stays the run's, when nobody listens any more
+        return False
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
@@ -277,6 +302,28 @@ class BackgroundGuard:
             if name.endswith(".git"):
                 return not self._kind_before(place.ancestor(depth).child("HEAD"))
         return False
+
+
+def _is_bound(path: str, process: str) -> bool:
+    """Whether a socket is bound to a path, in the network of a process by its number.
+
+    The table has the path as it was given: of a relative one only the name counts.
+    """
+    name = path.rpartition("/")[2]
+    for line in read(f"/proc/{process}/net/unix").splitlines()[1:]:
+        fields = line.split(maxsplit=7)
+        bound = os.fsdecode(fields[7]) if len(fields) > 7 else ""
+        if bound.rpartition("/")[2] == name and (
+            not bound.startswith("/") or os.path.realpath(bound) == path
+        ):
+            return True
+    return False
+
+
+def _number_of(pidfd: int) -> str:
+    """The number of a process that is held; "0" for none."""
+    found = re.search(rb"^Pid:\s*(\d+)", read(f"/proc/self/fdinfo/{pidfd}"), re.MULTILINE)
+    return found[1].decode() if found else "0"
 
 
 def _is_secret(place: SafePath) -> bool:

@@ -10,6 +10,8 @@ from toolcrib.core.tool import tool
 from toolcrib.execution.jobs import Jobs
 
 MAX_JOBS = 30
+MAX_READ = 500
+"""Those of other folders among them."""
 
 
 @tool(
@@ -20,11 +22,12 @@ MAX_JOBS = 30
 async def list_jobs(*, ctx: Ctx) -> Result:
     """List background jobs: running ones first, then the newest.
 
-    Jobs of other conversations are listed too; ended ones are kept for 7 days.
+    Jobs of other conversations in the same folders are listed too; ended ones are kept for 7 days.
     """
-    views = await ctx.use(Jobs).list(limit=MAX_JOBS)
+    service = ctx.use(Jobs)
+    records = [view.record for view in await service.list(limit=MAX_READ)]
     lines, jobs = [], []
-    for job in (view.record for view in views):
+    for job in [job for job in records if service.is_known_to(ctx, job)][:MAX_JOBS]:
         seconds = (job.ended or time.time()) - job.started
         code = "" if job.exit_code is None else f" (exit code {job.exit_code})"
         lines.append(f"{job.id}  {job.state}{code}  {seconds:,.0f} s  {job.title}")

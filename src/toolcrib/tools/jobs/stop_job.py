@@ -30,7 +30,7 @@ async def stop_job(
     that is over stays as it is.
     """
     jobs = ctx.use(Jobs)
-    job = (await jobs.read(id)).record
+    job = await jobs.find(id, ctx)
     if job.session != ctx.session.id and ctx.caller.surface != "cli":
         raise Denied(
             f"Job {job.id} ({job.title}) belongs to another conversation.",
