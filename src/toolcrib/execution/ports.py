@@ -10,6 +10,7 @@ holds everywhere. All of it ends with the run.
 from __future__ import annotations
 
 import asyncio
+import errno
 import re
 import socket
 import struct
@@ -148,8 +149,11 @@ class ServedPort:
 
 
 def _bound(port: int, *, taken: bool) -> socket.socket:
-    """A socket on the port, or on another one where that is taken or not for us."""
-    for number in (0,) if taken else (port, 0):
+    """A socket on the port, or on another one where that is taken or not for us.
+
+    A server of the user's may be on the other version of IP alone.
+    """
+    for number in (0,) if taken or _is_taken(port) else (port, 0):
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -163,6 +167,18 @@ def _bound(port: int, *, taken: bool) -> socket.socket:
             made.setblocking(False)
             return made
     raise AssertionError
+
+
+def _is_taken(port: int) -> bool:
+    """Whether a program listens on the port by version 6 of IP."""
+    with suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as other:
+        try:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            other.bind(("::1", port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
 
 
 @dataclass(eq=False)

@@ -81,7 +81,8 @@ async def ask_about(
             found = found or await _acting_among(repository, names)
             if found:
                 listed = some_of([printable(name) for name in found], 5)
-                return Decision("ask", f"it writes {listed}, on which other programs act")
+                why = f"it writes {listed}, on which other programs act"
+                return Decision("ask", why, explicit=True)
     return None
 
 

@@ -175,7 +175,11 @@ async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, t
             found[name] = GONE
             continue
         if stat.S_ISLNK(mode):
-            target = os.fsencode(await asyncio.to_thread(Path(place).readlink))
+            try:
+                target = os.fsencode(await asyncio.to_thread(Path(place).readlink))
+            except OSError:  # another program exchanges it at this moment
+                found[name] = GONE
+                continue
             output = await repository.run("hash-object", "-w", "--stdin", stdin=target)
             found[name] = ("120000", text_of(output).strip())
         elif stat.S_ISREG(mode):

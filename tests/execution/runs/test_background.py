@@ -540,12 +540,13 @@ async def test_git_waits_for_no_pipe_of_a_job(bench: RunBench, root: Path, ends:
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     (root / "mine").mkdir()
     os.mkfifo(root / "mine/.gitignore")
-    script = "mkdir src; mkfifo src/.gitignore src/.gitattributes src/other; touch src/a"
+    script = "mkdir src; mkfifo src/.gitignore src/.gitattributes src/other; touch src/a; "
+    script += "mkfifo .git/index .git/info/x"
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:
         async with asyncio.timeout(60):
-            while list((root / "src").glob(".git*")):
+            while [*(root / "src").glob(".git*"), *root.glob(".git/inde?")]:
                 await asyncio.sleep(0.02)
     notes = (await running.finish()).notes
     assert sorted(path.name for path in root.rglob("*") if path.is_fifo()) == [

@@ -207,7 +207,9 @@ class BackgroundGuard:
             return True
         with suppress(OSError):
             mode = os.lstat(path).st_mode
-            return stat.S_ISSOCK(mode) or (stat.S_ISLNK(mode) and lies_in_repository(place))
+            if stat.S_ISLNK(mode) or stat.S_ISFIFO(mode):
+                return lies_in_repository(place)
+            return stat.S_ISSOCK(mode)
         return False
 
     def _with_contents(self, paths: Iterable[str]) -> list[str]:

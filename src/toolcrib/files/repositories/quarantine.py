@@ -196,10 +196,10 @@ class RepositoryQuarantine:
 
     def _is_new_pipe(self, place: SafePath) -> bool:
         """Whether a run made a named pipe where git reads a file."""
-        if not place.parts or place.name not in READ_BY_GIT:
-            return False
         is_pipe = Path(place.absolute).is_fifo() and not os.path.islink(place.absolute)  # noqa: PTH114
-        return is_pipe and self.kind_before(place) != "pipe"
+        if not is_pipe or not place.parts or self.kind_before(place) == "pipe":
+            return False
+        return place.name in READ_BY_GIT or lies_in_repository(place)
 
 
 def notes_on(refused: Mapping[str, str]) -> list[str]:

@@ -16,6 +16,7 @@ from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
 
 PROGRESS_SECONDS = 5.0
+UNLOGGED = "; what it had changed stays, and cannot be undone"
 
 For = Literal["exit", "text", "idle", "none"]
 
@@ -59,7 +60,7 @@ def state_line(job: Record) -> str:
     seconds = f"{(job.ended or time.time()) - job.started:,.0f} s"
     states = {
         "running": f"running for {seconds}",
-        "lost": "lost: the process that ran it is gone",
+        "lost": f"lost: the process that ran it is gone{UNLOGGED * (job.kind == 'command')}",
     }.get(job.state, f"{job.state} after {seconds}")
     code = "" if job.exit_code is None else f", exit code {job.exit_code}"
     size = f", {job.total:,} bytes of output" if job.total else ""
