@@ -300,8 +300,13 @@ def _mark(call: Call, arguments: dict[str, str], decision: Decision) -> str:
     """Leave holds for what the person saw: in that folder, for that reason, with that effect."""
     seen = {"reason": decision.reason, "preview": decision.preview}
     if call.tool.rights & (FILES | EXEC):
-        seen["folder"] = str(call.ctx.use(Workspace).start(call.ctx.session.directory))
+        seen["folder"] = _folder_of(call)
     return fingerprint(call.tool.name, {**arguments, "": seen})
+
+
+def _folder_of(call: Call) -> str:
+    """Where it would work."""
+    return str(call.ctx.use(Workspace).start(call.ctx.session.directory))
 
 
 def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
@@ -311,6 +316,8 @@ def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
     """
     limit = CODE_CHARS if call.tool.rights & EXEC else SUMMARY_CHARS
     lines = [f"{k}={v}" for k, v in redact_question(arguments, limit).items()]
+    if call.tool.rights & EXEC:
+        lines.append(f"in {_folder_of(call)}")
     if preview:
         lines.append(f"It would make these changes:\n{redact_text(preview, plain_only=True)}")
     return "\n".join(MORE.join(visible(line).splitlines()) for line in lines)

@@ -315,7 +315,7 @@ async def test_what_the_user_makes_in_a_new_repository_is_covered(
 
 
 CONNECTS = """
-import os, socket, time
+import os, socket, stat, time
 def connects(name):
     with socket.socket(socket.AF_UNIX) as client:
         try:
@@ -329,14 +329,14 @@ own.listen()
 time.sleep(0.5)
 assert connects("own.sock")
 print("ready", flush=True)
-while not connects("user.sock"):
-    if os.path.exists("user.sock"):
-        print("covered", flush=True)
-        break
-refused = 0
-while refused < 50:
-    refused = 0 if connects("user.sock") or connects("d/user.sock") else refused + 1
+def is_open(name):
+    try:
+        return not stat.S_ISCHR(os.stat(name).st_mode)
+    except OSError:
+        return True
+while is_open("user.sock") or is_open("d/user.sock"):
     time.sleep(0.01)
+assert not connects("user.sock") and not connects("d/user.sock")
 print("closed", connects("own.sock"), flush=True)
 """
 
@@ -357,6 +357,40 @@ async def test_servers_that_the_user_starts_meanwhile_are_not_reached(
     await running.finish()
     for server in servers:
         server.close()
+
+
+KEEPS = """
+import os, socket, time
+a, b = socket.socketpair()
+print("ready", flush=True)
+while True:
+    client = socket.socket(socket.AF_UNIX)
+    try:
+        client.connect("user.sock")
+        break
+    except OSError:
+        client.close()
+print("connected", flush=True)
+time.sleep(60)
+"""
+
+
+async def test_a_connection_made_in_the_moment_before_ends_the_run(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "keeps.py").write_text(KEEPS)
+    running = await bench.start("python3 keeps.py")
+    await lines_of(running, "ready")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(root / "user.sock"))
+        server.listen()
+        server.settimeout(5)
+        accepted, _ = await asyncio.to_thread(server.accept)
+        with accepted:
+            async with asyncio.timeout(20):
+                await running.confined.wait()
+    notes = (await running.finish()).notes
+    assert any("connected to a server outside" in note for note in notes), notes
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ async def test_what_a_person_decides_by_cannot_be_forged(mode: str, tmp_path: Pa
     lines = forms[0].split("\n")
     assert lines[0].startswith("Allow run_command? Asked because: rule 1")
     assert lines[1] == "command=ls\\x0d\\x1b[8m\\u{202e}"
-    assert all(line.startswith("  | ") for line in lines[2:] if "=" not in line.partition(" ")[0])
+    others = [line for line in lines[2:] if "=" not in line.partition(" ")[0]]
+    assert [line for line in others if not line.startswith("  | ")] == [f"in {tmp_path}"]
     assert "  | Asked because: you allowed it." in lines
     assert "$(evil)" in forms[0]
     assert "abcdef123456" not in forms[0]

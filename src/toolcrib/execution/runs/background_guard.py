@@ -56,6 +56,8 @@ MAX_PATH_NAMES = 160
 """Folders in new ones, or in all at the start, that are looked into, for how long, and how many
 names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
 at the end goes further (see `take_snapshot`) and tells what lies deeper."""
+CONNECTED = b"03"
+"""The state of a socket in /proc/net/unix."""
 MAX_FAILURES = 5
 """How often what follows the events may fail until that is told."""
 ONLY_LOOKED_AT = "new protected names were only looked for now and then, not watched for"
@@ -240,9 +242,21 @@ class BackgroundGuard:
                         left.remove(mask.path)
             finally:
                 await helper.close()
+        self._end_connected(covers)
         if left and not has_ended(self._confined().namespace):
             names = some_of(list(map(printable, left)))
             self.notes.append(f"could not be covered again: {names}")
+
+    def _end_connected(self, covers: Iterable[Mask]) -> None:
+        """End a program that was quicker than the cover of a server of the user's."""
+        process = _number_of(self._confined().namespace)
+        for mask in covers:
+            if mask.kind == "hidden file" and _is_bound(mask.path, process, connected=True):
+                self.notes.append(
+                    "the program was ended: it connected to a server outside of it, which began "
+                    f"to listen on {printable(mask.path)}"
+                )
+                self._confined().stop("")
 
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
         """What is protected and not covered yet."""
@@ -306,18 +320,19 @@ class BackgroundGuard:
         return False
 
 
-def _is_bound(path: str, process: str) -> bool:
+def _is_bound(path: str, process: str, *, connected: bool = False) -> bool:
     """Whether a socket is bound to a path, in the network of a process by its number.
 
-    The table has the path as it was given: of a relative one only the name counts.
+    The table has the path as it was given: of a relative one only the name counts. The server's
+    end of a connection has that path too, and is in the network of who connected.
     """
     name = path.rpartition("/")[2]
     for line in read(f"/proc/{process}/net/unix").splitlines()[1:]:
         fields = line.split(maxsplit=7)
         bound = os.fsdecode(fields[7]) if len(fields) > 7 else ""
-        if bound.rpartition("/")[2] == name and (
-            not bound.startswith("/") or os.path.realpath(bound) == path
-        ):
+        if bound.rpartition("/")[2] != name or (fields[5] == CONNECTED) != connected:
+            continue
+        if not bound.startswith("/") or os.path.realpath(bound) == path:
             return True
     return False
 
