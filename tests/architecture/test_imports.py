@@ -48,6 +48,7 @@ ROOMS_OF = {
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "net/models/upstream.py",
                "system/stdin_monitor.py",
+               "system/unix_sockets.py",  # asks the kernel alone
                "data/sql_child.py",  # by a socket of the guard's that it is given
                "net/remote_client.py",  # by way of the guard's proxy
                "execution/ports.py", "execution/sandbox/namespace_child.py",

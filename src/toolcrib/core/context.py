@@ -253,6 +253,7 @@ class Question:
     """What a person is asked before a call goes on; `arguments` are the checked ones.
 
     `site` is the origin that may be allowed for the conversation; empty where none is asked about.
+    `is_single`: a yes says nothing of the next question, though its words are the same.
     """
 
     id: str
@@ -261,6 +262,7 @@ class Question:
     summary: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     site: str = ""
+    is_single: bool = False
 
 
 @dataclass(frozen=True, slots=True)

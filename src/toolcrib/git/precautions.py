@@ -23,7 +23,9 @@ from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.status import status_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
+from toolcrib.state.blobs import digest_of
 from toolcrib.text.display import printable, some_of
 
 MAX_TODO_BYTES = 2_000_000
@@ -81,7 +83,12 @@ async def ask_about(
             found = found or await _acting_among(repository, names)
             if found:
                 listed = some_of([printable(name) for name in found], 5)
-                why = f"it writes {listed}, on which other programs act"
+                # What was allowed is what it would write now, not what a branch holds later.
+                references = await repository.run(
+                    "for-each-ref", "--format=%(objectname)%(refname)"
+                )
+                state = digest_of(bytes(references)).hexdigest()[:8]
+                why = f"it writes {listed}, on which other programs act (branches as of {state})"
                 return Decision("ask", why, explicit=True)
     return None
 
@@ -210,6 +217,31 @@ async def _commits(repository: Repository, words: list[str]) -> list[str]:
     data = given.encode("utf-8", "surrogateescape")
     output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
     return [line for line in text_of(output).splitlines() if _HASH.fullmatch(line)]
+
+
+async def refuse_hidden_changes(
+    repository: Repository, target: str, *, no_ff: bool = False
+) -> None:
+    """Refuse what stores all changes in objects, which any run may read, before it begins.
+
+    Args:
+        repository: an open one.
+        target: the commit to be merged, or rebased onto.
+        no_ff: it is merged also where the branch could just move on, which stores nothing.
+
+    Raises:
+        Denied: a changed file is protected from reading.
+    """
+    moves = await repository.attempt("merge-base", "--is-ancestor", "HEAD", target)
+    if not moves.exit_code and not no_ff:
+        return
+    files = (await status_of(repository, untracked="no")).files
+    if found := [file.name for file in files if repository.is_hidden(file.name)]:
+        listed = some_of([printable(name) for name in found], 3)
+        raise Denied(
+            f"git would store {listed}, which is protected from reading and changed.",
+            hint="The user can commit it, put it back, or merge in a terminal.",
+        )
 
 
 async def names_of_autostash(repository: Repository) -> list[str]:

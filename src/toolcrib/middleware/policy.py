@@ -36,7 +36,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.middleware.known_links import canonical, is_own_server, leads_out, values_of
 from toolcrib.net.egress.url import web_origin
 from toolcrib.state.approvals import Approvals, fingerprint
-from toolcrib.state.redaction import redact_question, redact_text
+from toolcrib.state.redaction import redact_question, redact_tokens
 from toolcrib.state.store import Store
 from toolcrib.system.installation import command_line, program_words
 from toolcrib.text.display import visible
@@ -50,6 +50,8 @@ DISPLAYED_BY_HOST = ("mcp", "lmstudio")
 """Surfaces whose host may show its user every call before it is made."""
 CODE_CHARS = 3000
 """Of an argument of a tool that runs code: whoever allows it has to see what it is."""
+BLANKS = re.compile(r"[ \t]{40,}")
+"""What stands behind so many is easily overlooked."""
 SLASHES = re.compile("/{2,}")
 OUR_OWN = (
     BadInput,
@@ -260,8 +262,7 @@ async def _ask(call: Call, decision: Decision) -> None:
     approvals = ctx.use(Approvals)
     # Calls that stand alone share a question, so that repeating one opens no other.
     asking = "" if ctx.session.single else ctx.session.id
-    arguments = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
-    mark = _mark(call, arguments, decision)
+    mark = _mark(call, decision)
     targets = targets_of(call)
     # What a run may reach is asked about by name, whatever else was allowed.
     exact = bool(decision.hosts) or decision.is_exact
@@ -272,9 +273,10 @@ async def _ask(call: Call, decision: Decision) -> None:
         raise alone
     if ctx.caller.ask is None and await approvals.was_refused(mark, ctx.session.id):
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
-    summary = _summary(call, arguments, decision.preview)
+    summary = question_text(call, decision.preview)
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets, site)
-    question = Question(request, tool.name, reason, summary, dict(call.arguments), site)
+    once = decision.is_exact or bool(decision.preview)
+    question = Question(request, tool.name, reason, summary, dict(call.arguments), site, once)
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(question)
         if answer:
@@ -296,12 +298,12 @@ async def _ask(call: Call, decision: Decision) -> None:
     )
 
 
-def _mark(call: Call, arguments: dict[str, str], decision: Decision) -> str:
+def _mark(call: Call, decision: Decision) -> str:
     """Leave holds for what the person saw: in that folder, for that reason, with that effect."""
     seen = {"reason": decision.reason, "preview": decision.preview}
     if call.tool.rights & (FILES | EXEC):
         seen["folder"] = _folder_of(call)
-    return fingerprint(call.tool.name, {**arguments, "": seen})
+    return fingerprint(call.tool.name, {**_given(call), "": seen})
 
 
 def _folder_of(call: Call) -> str:
@@ -309,18 +311,24 @@ def _folder_of(call: Call) -> str:
     return str(call.ctx.use(Workspace).start(call.ctx.session.directory))
 
 
-def _summary(call: Call, arguments: dict[str, str], preview: str) -> str:
+def question_text(call: Call, preview: str) -> str:
     """What a person sees of a call: each argument on a line of its own, and what it would do.
 
     A further line of an argument is marked, so that none can be taken for ours.
     """
     limit = CODE_CHARS if call.tool.rights & EXEC else SUMMARY_CHARS
-    lines = [f"{k}={v}" for k, v in redact_question(arguments, limit).items()]
+    lines = [f"{k}={v}" for k, v in redact_question(_given(call), limit).items()]
     if call.tool.rights & EXEC:
         lines.append(f"in {_folder_of(call)}")
     if preview:
-        lines.append(f"It would make these changes:\n{redact_text(preview, plain_only=True)}")
-    return "\n".join(MORE.join(visible(line).splitlines()) for line in lines)
+        lines.append(f"What it would do:\n{redact_tokens(preview)}")
+    text = "\n".join(MORE.join(visible(line).splitlines()) for line in lines)
+    return BLANKS.sub(lambda m: f"  [{len(m[0])} BLANKS]  ", text)
+
+
+def _given(call: Call) -> dict[str, str]:
+    """The arguments of a call that are not left out, as text."""
+    return {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
 
 
 async def _is_granted(call: Call, mark: str, targets: list[str], site: str, *, exact: bool) -> bool:

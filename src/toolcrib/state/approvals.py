@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.tool import fits
-from toolcrib.state.redaction import redact_text
+from toolcrib.state.redaction import redact_tokens
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.threads import plain_id, random_id
 
@@ -122,7 +122,7 @@ class Approvals:
         """
         now = time.time()
         listed_targets = json.dumps(_listed(targets), ensure_ascii=False)
-        safe_summary = redact_text(summary[:SUMMARY_CHARS], plain_only=True)
+        safe_summary = redact_tokens(summary[:SUMMARY_CHARS])
         if len(summary) > SUMMARY_CHARS:
             safe_summary += f"… ({len(summary) - SUMMARY_CHARS:,} more characters)"
 

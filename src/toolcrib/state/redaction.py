@@ -11,7 +11,7 @@ import html
 import json
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -107,15 +107,16 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
     return {str(n)[:80]: _Keeper(chars).keep(v, str(n)) for n, v in arguments.items()}
 
 
-PLAIN_SECRET = re.compile(r"[\w+=~@%!.:-]{4,400}")
-"""A secret in which no command, path or text for a person can stand."""
+SENT = frozenset({"url", "urls", "headers", "query", "params", "body", "form", "data"})
+"""Arguments that a server gets: no code stands in them, and secrets often do."""
 
 
 def redact_question(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, str]:
     """The arguments as a person sees them who decides by them.
 
-    Only what can be nothing but a secret is hidden: who may send a command must not choose which
-    part of it is seen. Of a long text the begin and the end are there, and it is said.
+    Who may send a command must not choose which part of it is seen: only what has the form of a
+    known kind of token is hidden, beside what is sent to a server and what is a secret by the name
+    of its argument. Of a long text the begin and the end are there, and it is said.
 
     Args:
         arguments: of a call.
@@ -125,9 +126,10 @@ def redact_question(arguments: Mapping[str, Any], chars: int = 400) -> dict[str,
     displayed: dict[str, str] = {}
     for name, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        text = redact_text(text, plain_only=True)
-        if beside and name == "value" and PLAIN_SECRET.fullmatch(text):
+        is_named = names_secret(name) and name not in ("key", "auth")
+        if is_named or (beside and name == "value"):
             text = HIDDEN
+        text = redact_text(text) if name in SENT else redact_tokens(text)
         if len(text) > chars:
             left = f"\n[NOT SHOWN: {len(text) - chars:,} characters]\n"
             text = text[: chars - chars // 3] + left + text[len(text) - chars // 3 :]
@@ -135,25 +137,13 @@ def redact_question(arguments: Mapping[str, Any], chars: int = 400) -> dict[str,
     return displayed
 
 
-def redact_text(text: str, *, plain_only: bool = False) -> str:
-    """A text without the secrets that can be told from their shape or their name.
-
-    Args:
-        text: it.
-        plain_only: see `redact_question`.
-    """
-    if plain_only:
-        return _redacted(text, lambda value: PLAIN_SECRET.fullmatch(value.strip("\"'")) is not None)
-    return _redacted(text, lambda _: True)
+def redact_tokens(text: str) -> str:
+    """A text without tokens of a known form, in which nothing else can stand."""
+    return KNOWN.sub(lambda m: m[0] if " " in m[0] else HIDDEN, text)
 
 
-def _replacement(whole: str, start: str, is_hidden: Callable[[str], bool]) -> str:
-    """What stands before a secret stays."""
-    return f"{start}{HIDDEN}" if is_hidden(whole[len(start) :]) else whole
-
-
-def _redacted(text: str, is_hidden: Callable[[str], bool]) -> str:
-    """A text without those secrets that are to be hidden."""
+def redact_text(text: str) -> str:
+    """A text without the secrets that can be told from their shape or their name."""
     folded = text.casefold()
 
     def has(*signs: str) -> bool:
@@ -161,24 +151,22 @@ def _redacted(text: str, is_hidden: Callable[[str], bool]) -> str:
         return any(sign in folded for sign in signs)
 
     if "-----BEGIN" in text or any(len(word) >= KNOWN_CHARS for word in text.split()):
-        text = KNOWN.sub(lambda m: _replacement(m[0], "", is_hidden), text)
+        text = KNOWN.sub(HIDDEN, text)
     if has(":"):
-        text = _HEADER.sub(
-            lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}" if is_hidden(m[3]) else m[0], text
-        )
+        text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
     if has("bearer", "bas"):
-        text = _SCHEME.sub(lambda m: _replacement(m[0], m[1] or m[2], is_hidden), text)
+        text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
     if has("://"):
-        text = _USERINFO.sub(lambda m: f"{_replacement(m[0][:-1], m[1], is_hidden)}@", text)
+        text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
     if has(*_PLACE_SIGNS):
-        text = _PLACES.sub(lambda m: _replacement(m[0], m[m.lastindex or 0], is_hidden), text)
+        text = _PLACES.sub(lambda m: f"{m[m.lastindex or 0]}{HIDDEN}", text)
     if has("%"):
-        text = _hide_named(_ENCODED, text, is_hidden, _ENCODED_VALUE)
+        text = _hide_named(_ENCODED, text, _ENCODED_VALUE)
     if has(","):
-        text = _hide_named(_PAIR, text, is_hidden)
+        text = _hide_named(_PAIR, text)
     if has(":", "="):
-        text = _hide_named(_ASSIGNED, text, is_hidden)
-    return _hide_named(_FLAG, text, is_hidden) if has("-") else text
+        text = _hide_named(_ASSIGNED, text)
+    return _hide_named(_FLAG, text) if has("-") else text
 
 
 def names_secret(name: str) -> bool:
@@ -193,18 +181,13 @@ def names_secret(name: str) -> bool:
     )
 
 
-def _hide_named(
-    name: re.Pattern[str],
-    text: str,
-    is_hidden: Callable[[str], bool],
-    shape: re.Pattern[str] = _VALUE,
-) -> str:
+def _hide_named(name: re.Pattern[str], text: str, shape: re.Pattern[str] = _VALUE) -> str:
     """Hide the values behind secret names; any other value may hold names itself."""
     parts, done, position = [], 0, 0
     while match := name.search(text, position):
         position = match.end()
         value = shape.match(text, position) if names_secret(match[1]) else None
-        if value is not None and is_hidden(value.group()):
+        if value is not None:
             parts += [text[done:position], _hidden(value.group())]
             done = position = value.end()
     return "".join([*parts, text[done:]])

@@ -55,8 +55,14 @@ def visible(text: str) -> str:
     return "".join(c if c in "\n\t" or not _is_hidden(c) else _escape(c) for c in text)
 
 
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that look like a space."""
+
+
 def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return char in BLANK or unicodedata.category(char) in (
+        *("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"),
+    )
 
 
 def _escape(char: str) -> str:

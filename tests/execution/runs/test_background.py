@@ -359,6 +359,69 @@ async def test_servers_that_the_user_starts_meanwhile_are_not_reached(
         server.close()
 
 
+async def test_a_file_of_the_same_number_is_covered_again(bench: RunBench, root: Path) -> None:
+    """The next file often gets the number of one that was removed just before."""
+    (root / ".env").write_text("KEY=old\n")
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.02; done; sleep 1.5; "
+        "grep -qs SECRET4 .env || echo hidden"
+    )
+    await lines_of(running, "begins")
+    for _ in range(5):
+        (root / ".env").unlink()
+        (root / ".env").write_text("KEY=SECRET4\n")
+    (root / "go").touch()
+    async with asyncio.timeout(30):
+        await lines_of(running, "hidden")
+    await running.finish()
+
+
+HONEST = """
+import os, shutil, socket, tempfile, time
+def served(name, kind=socket.SOCK_STREAM):
+    made = socket.socket(socket.AF_UNIX, kind)
+    made.bind(name)
+    return made
+def waits():
+    time.sleep(0.6)
+for stays in (0, 0.05, 0.6):
+    folder = tempfile.mkdtemp(dir=".")
+    server = served(folder + "/q.sock")
+    time.sleep(stays)
+    server.close()
+    shutil.rmtree(folder)
+stale = served("stale.sock")
+waits()
+stale.close()
+os.unlink("stale.sock")
+served("temporary.sock").listen()
+os.rename("temporary.sock", "renamed.sock")
+waits()
+os.unlink("renamed.sock")
+one, client = served("one.sock"), socket.socket(socket.AF_UNIX)
+one.listen()
+client.connect("one.sock")
+kept = one.accept()
+one.close()
+waits()
+a, b = served("a.sock", socket.SOCK_DGRAM), served("b.sock", socket.SOCK_DGRAM)
+a.connect("b.sock")
+waits()
+a.send(b"x")
+print("works", flush=True)
+time.sleep(60)
+"""
+
+
+async def test_sockets_of_its_own_are_left_to_it(bench: RunBench, root: Path) -> None:
+    (root / "honest.py").write_text(HONEST)
+    running = await bench.start("python3 honest.py")
+    async with asyncio.timeout(40):
+        await lines_of(running, "works")
+    notes = (await running.finish()).notes
+    assert not any("connected" in note or "covered:" in note for note in notes), notes
+
+
 KEEPS = """
 import os, socket, time
 a, b = socket.socketpair()

@@ -137,6 +137,6 @@ async def test_what_a_person_decides_by_cannot_be_forged(mode: str, tmp_path: Pa
     assert [line for line in others if not line.startswith("  | ")] == [f"in {tmp_path}"]
     assert "  | Asked because: you allowed it." in lines
     assert "$(evil)" in forms[0]
-    assert "abcdef123456" not in forms[0]
+    assert "a1b2c3d4e5f6" not in forms[0]
     assert "NOT SHOWN: " in forms[0]
     assert "  | tail" in lines

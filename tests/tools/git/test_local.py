@@ -73,6 +73,28 @@ async def test_another_name_of_a_protected_file_is_not_stored(
     assert (repo / "d/plain.txt").read_text() == "KEY=SECRET9\n"
 
 
+async def test_a_merge_stores_no_protected_change(box: Toolbox, repo: Path) -> None:
+    """Git keeps all changes in objects while it merges."""
+    write(repo, **{".env": "KEY=old\n"})
+    git(repo, "add", "-Af")
+    git(repo, "commit", "-qm", "env")
+    git(repo, "checkout", "-qb", "side")
+    write(repo, **{"side.txt": "x\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "side")
+    git(repo, "checkout", "-q", "main")
+    write(repo, **{"other.txt": "x\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "other")
+    write(repo, **{".env": "KEY=SECRET9\n"})
+    result = await box.call("git_merge", {"branch": "side"})
+    assert result.error is not None
+    assert result.error.code == "denied"
+    assert "SECRET9" not in git(repo, "cat-file", "--batch-all-objects", "--batch")
+    git(repo, "checkout", ".env")
+    await do(box, "git_merge", branch="side")
+
+
 @pytest.mark.rows("C050", "C052", "C054", "E62", "E64")
 async def test_a_change_is_staged_and_committed(box: Toolbox, repo: Path) -> None:
     write(repo, **{"a.txt": "one\n2\nthree\n", "new/b.txt": "b\n", ".env": "KEY=1\n"})

@@ -174,7 +174,7 @@ async def test_who_allows_held_changes_sees_them(folder: Path, tmp_path: Path) -
         return False
 
     async with Toolbox(config(tmp_path), workspace=folder) as box:
-        line = r"printf 'obey \033[2J\n' > AGENTS.md; echo password=hunter22 > x"
+        line = r"printf 'obey \033[2J\n' > AGENTS.md; echo ghp_a1b2c3d4e5f6a1b2c3d4e5f6 > x"
         pending = await box.call("run_command", {"command": line})
         run = pending.data["changes"]["held"]
         caller = Caller(surface="mcp", ask=refuse)
@@ -183,8 +183,8 @@ async def test_who_allows_held_changes_sees_them(folder: Path, tmp_path: Path) -
         assert done.error.code == "denied"
     assert f"id={run}" in questions[0].summary
     assert "created AGENTS.md (+1 -0)" in questions[0].summary
-    assert "+obey \\x1b[2J" in questions[0].summary.splitlines()
-    assert "hunter22" not in questions[0].summary
+    assert "  | +obey \\x1b[2J" in questions[0].summary.splitlines()
+    assert "ghp_" not in questions[0].summary
 
 
 async def test_a_repository_is_made_and_one_that_runs_programs_is_not(

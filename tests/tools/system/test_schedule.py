@@ -55,7 +55,8 @@ async def test_a_call_is_approved_when_it_is_scheduled(machine: Machine) -> None
     machine.says = False
     refused = await machine.refused("schedule", when="1s", tool="append_file", arguments=arguments)
     assert "denied" in refused
-    assert 'append_file {"path": "a.txt", "content": "ran' in machine.questions[0]
+    assert "it will run append_file" in machine.questions[0]
+    assert "  | content=ran" in machine.questions[0]
     machine.says = True
     added = await machine("schedule", when="1s", tool="append_file", arguments=arguments)
     one = await ended(machine.box.use(Schedules), added.data["id"])

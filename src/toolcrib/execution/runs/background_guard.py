@@ -21,6 +21,7 @@ from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import folders_above
 from toolcrib.execution.sandbox.masks import OBEYED_BY_GIT, Mask, masks_of_settings
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
+from toolcrib.execution.sandbox.namespaces import mount_points
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import (
@@ -44,6 +45,7 @@ from toolcrib.files.tree_events import TreeEvents
 from toolcrib.files.trees import names_beneath
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import read
+from toolcrib.system.unix_sockets import bound_inodes, is_named_in
 from toolcrib.text.display import printable, some_of
 
 DEBOUNCE_SECONDS, CHECK_SECONDS = 0.02, 0.3
@@ -56,8 +58,6 @@ MAX_PATH_NAMES = 160
 """Folders in new ones, or in all at the start, that are looked into, for how long, and how many
 names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
 at the end goes further (see `take_snapshot`) and tells what lies deeper."""
-CONNECTED = b"03"
-"""The state of a socket in /proc/net/unix."""
 MAX_FAILURES = 5
 """How often what follows the events may fail until that is told."""
 ONLY_LOOKED_AT = "new protected names were only looked for now and then, not watched for"
@@ -91,7 +91,6 @@ class BackgroundGuard:
         self._quarantine = RepositoryQuarantine(workspace, kind_before)
         self._covered: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, tuple[int, int]] = {}
-        self._own_sockets: set[tuple[int, int]] = set()
         self._refusals: Counter[str] = Counter()
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
@@ -251,7 +250,7 @@ class BackgroundGuard:
         """End a program that was quicker than the cover of a server of the user's."""
         process = _number_of(self._confined().namespace)
         for mask in covers:
-            if mask.kind == "hidden file" and _is_bound(mask.path, process, connected=True):
+            if mask.kind == "hidden file" and is_named_in(process, mask.path, connected=True):
                 self.notes.append(
                     "the program was ended: it connected to a server outside of it, which began "
                     f"to listen on {printable(mask.path)}"
@@ -259,12 +258,13 @@ class BackgroundGuard:
                 self._confined().stop("")
 
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
-        """What is protected and not covered yet."""
+        """What is protected and not covered, or not covered any more."""
+        covered = mount_points(int(_number_of(self._confined().namespace)))
         for path in paths:
             place = self._workspace.find(path)
             if place is None:
                 continue
-            is_socket = self._is_socket_of_others(path)
+            is_socket = _is_socket_of_others(path)
             if not (
                 is_socket or place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
             ):
@@ -277,7 +277,9 @@ class BackgroundGuard:
                 status = os.lstat(path)
             except OSError:
                 continue
-            if self._covered.get(path) != (status.st_dev, status.st_ino):
+            # A file that is removed takes its cover along, and the next one may get its number.
+            known = self._covered.get(path) == (status.st_dev, status.st_ino)
+            if not known or path not in covered:
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield from self._above(path)
                 is_hidden = is_socket or place.gate.pattern(place, "read")
@@ -291,20 +293,6 @@ class BackgroundGuard:
                 if self._pinned.get(folder) != (status.st_dev, status.st_ino):
                     self._pinned[folder] = (status.st_dev, status.st_ino)
                     yield Mask(folder, "pinned")
-
-    def _is_socket_of_others(self, path: str) -> bool:
-        """Whether a program outside of the run listens there: it would be a way out."""
-        with suppress(OSError):
-            status = os.lstat(path)
-            if not stat.S_ISSOCK(status.st_mode):
-                return False
-            key = (status.st_dev, status.st_ino)
-            if key not in self._own_sockets:
-                process = _number_of(self._confined().namespace)
-                if _is_bound(path, "self") or not _is_bound(path, process):
-                    return True
-                self._own_sockets.add(key)  # it stays the run's, when nobody listens any more
-        return False
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
@@ -320,21 +308,18 @@ class BackgroundGuard:
         return False
 
 
-def _is_bound(path: str, process: str, *, connected: bool = False) -> bool:
-    """Whether a socket is bound to a path, in the network of a process by its number.
+def _is_socket_of_others(path: str) -> bool:
+    """Whether a program outside of the run listens there: it would be a way out.
 
-    The table has the path as it was given: of a relative one only the name counts. The server's
-    end of a connection has that path too, and is in the network of who connected.
+    One that nobody is bound to is left where it is: who made it may want to remove it.
     """
-    name = path.rpartition("/")[2]
-    for line in read(f"/proc/{process}/net/unix").splitlines()[1:]:
-        fields = line.split(maxsplit=7)
-        bound = os.fsdecode(fields[7]) if len(fields) > 7 else ""
-        if bound.rpartition("/")[2] != name or (fields[5] == CONNECTED) != connected:
-            continue
-        if not bound.startswith("/") or os.path.realpath(bound) == path:
-            return True
-    return False
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISSOCK(status.st_mode):
+            return False
+        return status.st_ino & 0xFFFFFFFF in bound_inodes()
+    except OSError:  # it is gone, or the kernel does not say
+        return is_named_in("self", path)
 
 
 def _number_of(pidfd: int) -> str:

@@ -28,6 +28,7 @@ from toolcrib.execution.sandbox.confinement import LaunchPlan, interpreter
 from toolcrib.execution.sandbox.layout import HOME, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.toolchains import is_among
+from toolcrib.system.sweep import read
 
 if TYPE_CHECKING or sys.platform != "win32":
     import fcntl
@@ -246,7 +247,7 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
         return False
     masks = layout.mounts()
     wanted = {mask.path for mask in masks if is_among(mask.path, layout.roots)}
-    points = _mount_points(pid) - _mount_points(os.getpid())
+    points = mount_points(pid) - mount_points(os.getpid())
     known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable}
     found = {point for point in points if is_among(point, layout.roots)} - known
     if moved := found ^ wanted:
@@ -284,9 +285,9 @@ def _are_made(pid: int) -> bool:
     raise BoundaryFailed("it is not ready in time")
 
 
-def _mount_points(pid: int) -> set[str]:
-    """Where something is mounted for a process, as it names the places."""
-    text = Path(f"/proc/{pid}/mountinfo").read_text("utf-8", "surrogateescape")
+def mount_points(pid: int) -> set[str]:
+    """Where something is mounted for a process, as it names the places; none when it is over."""
+    text = os.fsdecode(read(f"/proc/{pid}/mountinfo"))
     # Spaces and the like stand there as octal numbers.
     return {
         _OCTAL.sub(lambda found: chr(int(found[1], 8)), line.split(" ", 5)[4])

@@ -65,6 +65,8 @@ DESCRIPTOR_BYTES, PROCESS_BYTES = 256 * 1024, 2 * 1024 * 1024
 Nobody counts that by runs; so much of what the machine lost is taken to be that of one."""
 NOISE_BYTES = 256 * 1024 * 1024
 """So much of it comes and goes with what other programs do."""
+FEW_DESCRIPTORS = 1_024
+"""To count them takes long; a process with no more than that is let be."""
 MAX_EXAMINED = 20_000
 """Descriptors that are looked at one by one; of more, nothing is known in time."""
 
@@ -250,12 +252,15 @@ def of_process(pid: int, name: str) -> bytes:
 
 
 def _descriptors(pid: int) -> int:
-    """How many descriptors a process has; before Linux 6.2, for how many it has room."""
+    """How many descriptors a process has; before Linux 6.2, only where it has room for many."""
+    folder = f"/proc/{pid}/fd"
     with suppress(OSError):
-        if count := os.stat(f"/proc/{pid}/fd").st_size:  # noqa: PTH116
+        if count := os.stat(folder).st_size:  # noqa: PTH116
             return count
-    room = re.search(rb"^FDSize:\s*(\d+)", read(f"/proc/{pid}/status"), re.MULTILINE)
-    return int(room[1]) if room else 0
+        room = re.search(rb"^FDSize:\s*(\d+)", read(f"/proc/{pid}/status"), re.MULTILINE)
+        if room and int(room[1]) > FEW_DESCRIPTORS:
+            return len(os.listdir(folder))  # noqa: PTH208
+    return 0
 
 
 def _written(pid: int) -> int:

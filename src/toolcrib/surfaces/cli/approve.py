@@ -146,4 +146,4 @@ def _describe(request: ApprovalRequest) -> None:
     print(wrapped(f"because {visible(request.reason)}", indent="        "))
     if request.summary:
         for line in visible(request.summary).splitlines():
-            print(wrapped(line, indent="        "))
+            print(wrapped(line, indent="        ", more=" " * 10 + "| "))

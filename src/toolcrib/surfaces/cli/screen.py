@@ -107,13 +107,19 @@ def _filled(text: str, columns: int, below: str) -> str:
     ).removeprefix(below)
 
 
-def wrapped(text: str, indent: str = "") -> str:
-    """The text in lines that fit, each with an indent; long words stay whole."""
+def wrapped(text: str, indent: str = "", more: str = "") -> str:
+    """The text in lines that fit, each with an indent; long words stay whole.
+
+    Args:
+        text: it.
+        indent: before each line.
+        more: before further lines, where they are to be told from others.
+    """
     return textwrap.fill(
         visible(text),
         width(),
         initial_indent=indent,
-        subsequent_indent=indent,
+        subsequent_indent=more or indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -132,7 +132,9 @@ class PersonBehind:
 
     async def ask(self, question: Question) -> PersonAnswer:
         """True, False, or None where no answer came in time or can come only later."""
-        reason = one_line(visible(question.reason), MAX_REASON_CHARS)
+        reason = one_line(visible(question.reason))
+        if len(reason) > MAX_REASON_CHARS:
+            reason = f"{reason[:MAX_REASON_CHARS]} [NOT ALL IS SHOWN]"
         message = f"Allow {question.tool}? Asked because: {reason}.\n{question.summary}"
         return (
             self._answered(question, message)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
-from toolcrib.git.precautions import ask_about
+from toolcrib.git.precautions import ask_about, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
@@ -46,6 +46,7 @@ async def git_merge(
     async with open_repository(ctx) as repository:
         target = await repository.commit(branch)
         before = await repository.head()
+        await refuse_hidden_changes(repository, target, no_ff=no_ff)
         text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
         async with git_step(repository, git_merge.name):
             args = ["merge", "-q", "--no-overwrite-ignore", "-m", text] + ["--no-ff"] * no_ff

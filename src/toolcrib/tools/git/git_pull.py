@@ -8,7 +8,11 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
-from toolcrib.git.precautions import names_of_autostash, protected_among
+from toolcrib.git.precautions import (
+    names_of_autostash,
+    protected_among,
+    refuse_hidden_changes,
+)
 from toolcrib.git.remotes import (
     SECONDS,
     connected,
@@ -58,6 +62,7 @@ async def git_pull(
         target = await repository.commit(ref)
         wish = repository.value(f"branch.{head.branch}.rebase") or repository.value("pull.rebase")
         by_rebase = rebase or wish.lower() in REBASE
+        await refuse_hidden_changes(repository, target)
         names = await (names_by_rebase if by_rebase else names_by_merge)(repository, target)
         found = protected_among(repository, [*names, *await names_of_autostash(repository)])
         if found:

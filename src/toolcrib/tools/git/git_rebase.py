@@ -13,6 +13,7 @@ from toolcrib.git.precautions import (
     ask_about,
     names_of_going_on,
     refuse_foreign_state,
+    refuse_hidden_changes,
 )
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
@@ -58,7 +59,9 @@ async def git_rebase(
         args = [f"--{action}"]
         if action == "start":
             args = ["--no-gpg-sign", "--no-verify"] * (not repository.is_trusted)
-            args += ["--merge", await repository.commit(onto)]
+            target = await repository.commit(onto)
+            await refuse_hidden_changes(repository, target)
+            args += ["--merge", target]
         async with git_step(repository, git_rebase.name):
             done = await repository.attempt("rebase", *args)
             return await outcome(repository, "rebase", done, before)

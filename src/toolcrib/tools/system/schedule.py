@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Mapping
@@ -25,15 +24,15 @@ from toolcrib.core.tool import (
     Right,
     tool,
 )
-from toolcrib.middleware.policy import decision_on, rights_of
+from toolcrib.middleware.policy import decision_on, question_text, rights_of
 from toolcrib.middleware.validate import bind
-from toolcrib.state.redaction import redact, redact_question
+from toolcrib.state.redaction import redact
 from toolcrib.state.schedules import ScheduledCall, Schedules
+from toolcrib.text.cleaner import one_line
 from toolcrib.tools.system.clock import local_zone, moment_of, spelled_moment
 
 MAX_DAYS = 400
 MAX_TEXT_CHARS = 2_000
-QUESTION_CHARS = 3_000
 NEVER = {"schedule", "call_tool"}
 _LENGTH = re.compile(r"(?:in\s+)?(\d{1,6})\s*(s|sec|m|min|h|d|w)[a-z]*", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -55,6 +54,9 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
         return None
     found = ctx.registry.resolve(name).loaded
     given = arguments.get("arguments") or {}
+    if found.name in NEVER:
+        return None  # it is refused
+    _due(arguments["when"])
     call = Call(found, await bind(found, given, ctx), ctx)
     rights = rights_of(call)
     inner, preview, _ = await decision_on(call, rights)
@@ -62,11 +64,11 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
         return Decision("deny", inner.reason, explicit=True)
     if inner.action == "allow" and (inner.explicit or not rights & (CHANGING | NET)):
         return None
-    words = json.dumps(redact_question(given, QUESTION_CHARS))
-    reason = f"at {arguments['when']} it will run {found.name} {words}"
+    reason = f"at {one_line(str(arguments['when']), 40)} it will run {found.name}"
     if inner.action == "ask":
         INNER_REASON.set(inner.reason)
-        reason += f": {inner.reason}"
+        reason += f", and {inner.reason}"
+    preview = question_text(call, preview)
     return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=preview, is_exact=True)
 
 

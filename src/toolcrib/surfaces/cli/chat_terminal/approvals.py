@@ -40,7 +40,7 @@ class Approver:
     async def __call__(self, question: Question) -> PersonAnswer:
         """Whether the call may go on."""
         key = (question.tool, question.reason)
-        if key in self._always:
+        if key in self._always and not question.is_single:
             return True
         diff = list(diff_of(question.tool, question.arguments))
         note(f"Allow {question.tool}? {question.summary if not diff else ''}".rstrip())
