@@ -85,12 +85,12 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = rights_of(call)
-    decision, preview, opened = await decision_on(call, rights)
+    decision, opened = await decision_on(call, rights)
     if decision.action == "deny":
         raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
     needs_approval = decision.action == "ask"
     if needs_approval:
-        await _ask(call, replace(decision, preview=preview))
+        await _ask(call, decision)
         call.ctx.session.open_hosts(decision.hosts)
     rules = call.ctx.config.policy
     if call.tool.rights & NET and (rules.rules or rules.taint):
@@ -115,12 +115,8 @@ def rights_of(call: Call) -> Right:
     return rights & ~SEND if rights & SEND and _stays_here(call) else rights
 
 
-async def decision_on(call: Call, rights: Right) -> tuple[Decision, str, list[str]]:
-    """What the policy says about a call whose arguments are checked.
-
-    Returns:
-        The decision, what the call would do (for a person), and the URLs that it opens.
-    """
+async def decision_on(call: Call, rights: Right) -> tuple[Decision, list[str]]:
+    """What the policy says about a call whose arguments are checked, and the URLs that it opens."""
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
     opened = [str(url) for url in values_of(call, "url")]
@@ -133,7 +129,7 @@ async def decision_on(call: Call, rights: Right) -> tuple[Decision, str, list[st
             preview = own.preview
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights, opened) or decision
-    return decision, preview, opened
+    return replace(decision, preview=preview), opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +271,8 @@ async def _ask(call: Call, decision: Decision) -> None:
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     summary = question_text(call, decision.preview)
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets, site)
-    once = decision.is_exact or bool(decision.preview)
-    question = Question(request, tool.name, reason, summary, dict(call.arguments), site, once)
+    is_single = decision.is_exact or bool(decision.preview)
+    question = Question(request, tool.name, reason, summary, dict(call.arguments), site, is_single)
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(question)
         if answer:

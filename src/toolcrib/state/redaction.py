@@ -111,7 +111,7 @@ SENT = frozenset({"url", "urls", "headers", "query", "params", "body", "form", "
 """Arguments that a server gets: no code stands in them, and secrets often do."""
 
 
-def redact_question(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, str]:
+def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
     """The arguments as a person sees them who decides by them.
 
     Who may send a command must not choose which part of it is seen: only what has the form of a
@@ -124,16 +124,16 @@ def redact_question(arguments: Mapping[str, Any], chars: int = 400) -> dict[str,
     """
     beside = any(_is_label(arguments.get(label)) for label in ("key", "name"))
     displayed: dict[str, str] = {}
-    for name, value in arguments.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    for name, text in arguments.items():
         is_named = names_secret(name) and name not in ("key", "auth")
         if is_named or (beside and name == "value"):
-            text = HIDDEN
-        text = redact_text(text) if name in SENT else redact_tokens(text)
-        if len(text) > chars:
-            left = f"\n[NOT SHOWN: {len(text) - chars:,} characters]\n"
-            text = text[: chars - chars // 3] + left + text[len(text) - chars // 3 :]
-        displayed[str(name)[:80]] = text
+            displayed[name] = HIDDEN
+            continue
+        safe = redact_text(text) if name in SENT else redact_tokens(text)
+        if len(safe) > chars:
+            left = f"\n[NOT SHOWN: {len(safe) - chars:,} characters]\n"
+            safe = safe[: chars - chars // 3] + left + safe[len(safe) - chars // 3 :]
+        displayed[name] = safe
     return displayed
 
 

@@ -72,7 +72,8 @@ def is_named_in(process: str, path: str, *, connected: bool = False) -> bool:
         with suppress(ValueError):
             *_, state, _, bound = line.split(maxsplit=7)
             text = os.fsdecode(bound)
-            is_meant = os.path.realpath(text) == path if text.startswith("/") else True
-            if text.rpartition("/")[2] == name and is_meant:
+            if text.rpartition("/")[2] != name:
+                continue
+            if not text.startswith("/") or os.path.realpath(text) == path:
                 states.add(state == ESTABLISHED)
     return states == {True} if connected else bool(states)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
+import shutil
 import signal
 import socket
 import stat
 import struct
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -116,6 +119,7 @@ CALLS = {
 async def test_calls_are_refused(box: Box, name: str) -> None:
     number, arguments, error = CALLS[name]
     code = f"""
+import contextlib
 import ctypes
 c = ctypes.CDLL(None, use_errno=True)
 assert c.syscall(39) > 0  # getpid
@@ -491,6 +495,30 @@ async def test_folders_on_the_path_are_no_programs(box: Box) -> None:
     assert (await box.run("here", env=env)).out == "found\n"
     with pytest.raises(Unavailable, match="here is not there"):
         await box.run("here", env={"PATH": f"{box.root}/one"})
+
+
+@pytest.mark.timeout(30)
+async def test_nobody_waits_for_a_pipe_in_the_place_of_a_program(box: Box) -> None:
+    """Programs may exchange one for the other between two looks of ours."""
+    pipe, program = box.root / "pipe", box.root / "program"
+    os.mkfifo(pipe, 0o700)
+    shutil.copy("/bin/true", program)
+    libc = ctypes.CDLL(None, use_errno=True)
+    stop = threading.Event()
+
+    def exchange() -> None:
+        while not stop.is_set():
+            libc.renameat2(-100, bytes(pipe), -100, bytes(program), 2)  # RENAME_EXCHANGE
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        for _ in range(20):
+            with contextlib.suppress(Unavailable):
+                await box.run(str(program), limits=Limits(cpu_seconds=1))
+    finally:
+        stop.set()
+        thread.join()
 
 
 async def test_variables_stand_in_no_command_line(box: Box) -> None:

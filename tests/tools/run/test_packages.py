@@ -14,6 +14,7 @@ import pytest
 from tests.servers.packages import NAME, VERSION, WHEEL, index, offer_npm, tarball
 from tests.servers.scripted import Answer, Scripted
 from toolcrib import Result, Toolbox
+from toolcrib.execution.package_indexes import HREF
 from toolcrib.state.approvals import Approvals
 
 pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(180)]
@@ -242,3 +243,9 @@ async def test_what_was_not_reached_of_this_machine_is_named_with_its_port(box: 
         box, command=f'NO_PROXY= no_proxy= python3 -c "{script}"', network=["a.example"]
     )
     assert "[not reached, as they are not in 'network': localhost:59871]" in done.text
+
+
+@pytest.mark.timeout(30)
+def test_a_page_of_an_index_without_an_end_is_read_at_once() -> None:
+    """Each sign of a link once began a look at all that follows."""
+    assert len(HREF.findall(b"<a " * 200_000 + b'<a href="x">')) == 1

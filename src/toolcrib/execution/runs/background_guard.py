@@ -91,6 +91,7 @@ class BackgroundGuard:
         self._quarantine = RepositoryQuarantine(workspace, kind_before)
         self._covered: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, tuple[int, int]] = {}
+        self._mounted: set[str] = set()
         self._refusals: Counter[str] = Counter()
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
@@ -103,6 +104,7 @@ class BackgroundGuard:
             after: seconds until then; what is new in them is covered too.
         """
         list(self._new_masks(self._confined().masked))  # these are covered
+        self._mounted |= self._mount_points()
         self._task = asyncio.create_task(self._watch(after))
 
     async def stop(self) -> None:
@@ -241,6 +243,7 @@ class BackgroundGuard:
                         left.remove(mask.path)
             finally:
                 await helper.close()
+        self._mounted |= self._mount_points()
         self._end_connected(covers)
         if left and not has_ended(self._confined().namespace):
             names = some_of(list(map(printable, left)))
@@ -259,7 +262,7 @@ class BackgroundGuard:
 
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
         """What is protected and not covered, or not covered any more."""
-        covered = mount_points(int(_number_of(self._confined().namespace)))
+        lost = self._mounted - self._mount_points()
         for path in paths:
             place = self._workspace.find(path)
             if place is None:
@@ -277,13 +280,17 @@ class BackgroundGuard:
                 status = os.lstat(path)
             except OSError:
                 continue
-            # A file that is removed takes its cover along, and the next one may get its number.
             known = self._covered.get(path) == (status.st_dev, status.st_ino)
-            if not known or path not in covered:
+            # A file that is removed takes its cover along, and the next one may get its number.
+            if not known or path in lost:
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield from self._above(path)
                 is_hidden = is_socket or place.gate.pattern(place, "read")
                 yield Mask(path, "hidden file" if is_hidden else "fixed")
+
+    def _mount_points(self) -> set[str]:
+        """What is covered in the run at this moment, its other mounts among them."""
+        return mount_points(int(_number_of(self._confined().namespace)))
 
     def _above(self, path: str) -> Iterator[Mask]:
         """The folders above a place that can still be moved away with it."""

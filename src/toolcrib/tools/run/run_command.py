@@ -27,6 +27,7 @@ from toolcrib.text.cleaner import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import (
+    LIMITS,
     OutputFollower,
     change_lines,
     fit_to_budget,
@@ -156,7 +157,8 @@ async def _follow(running: LiveRun, handle: JobHandle) -> None:
         handle.write(lines.rest())
         outcome = await running.finish()
         if running.confined.stopped:
-            handle.write(f"\n[stopped: too much {running.confined.stopped}]\n")
+            _, why = LIMITS.get(running.confined.stopped, ("", running.confined.stopped))
+            handle.write(f"\n[stopped: {why}]\n")
         lines_of_changes = change_lines(outcome)
         if lines_of_changes:
             handle.write("\n".join(["", *lines_of_changes, ""]))

@@ -59,7 +59,7 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     _due(arguments["when"])
     call = Call(found, await bind(found, given, ctx), ctx)
     rights = rights_of(call)
-    inner, preview, _ = await decision_on(call, rights)
+    inner, _ = await decision_on(call, rights)
     if inner.action == "deny":
         return Decision("deny", inner.reason, explicit=True)
     if inner.action == "allow" and (inner.explicit or not rights & (CHANGING | NET)):
@@ -68,7 +68,7 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     if inner.action == "ask":
         INNER_REASON.set(inner.reason)
         reason += f", and {inner.reason}"
-    preview = question_text(call, preview)
+    preview = question_text(call, inner.preview)
     return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=preview, is_exact=True)
 
 
