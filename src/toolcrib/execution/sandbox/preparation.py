@@ -309,7 +309,7 @@ def located(request: RunRequest, path: str, visible: Sequence[str]) -> str:
         whole = os.path.normpath(Path(request.cwd, folder, name))
         there = is_among(Path(whole), visible) and os.path.isfile(whole)  # noqa: PTH113
         if there and ("/" in name or os.access(whole, os.X_OK)):
-            _check_program(whole)
+            check_program(whole)
             return whole
     raise Unavailable(
         f"The program {name} is not there.",
@@ -317,7 +317,7 @@ def located(request: RunRequest, path: str, visible: Sequence[str]) -> str:
     )
 
 
-def _check_program(path: str) -> None:
+def check_program(path: str) -> None:
     """Refuse what the system would: else data would be taken for a script of the shell.
 
     Raises:
