@@ -244,16 +244,13 @@ class Progress:
     total: float | None = None
 
 
-TAINTED = "this conversation has read both outside text and private files"
-"""What the reason of a question begins with where injected text could carry things out."""
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a person is asked before a call goes on; `arguments` are the checked ones.
 
     `site` is the origin that may be allowed for the conversation; empty where none is asked about.
     `is_single`: a yes says nothing of the next question, though its words are the same.
+    `is_taint`: it is asked because injected text could carry private things out.
     """
 
     id: str
@@ -263,6 +260,7 @@ class Question:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     site: str = ""
     is_single: bool = False
+    is_taint: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -535,6 +535,7 @@ class Decision:
     such as a question that was answered for the whole conversation.
     `preview` is what the call would do, for the person who is asked: lines of text.
     `is_exact`: leave for other calls of the tool does not cover it, only for this very one.
+    `is_taint`: injected text could carry private things out.
     """
 
     action: Action
@@ -546,6 +547,7 @@ class Decision:
     site: str = ""
     preview: str = ""
     is_exact: bool = False
+    is_taint: bool = False
 
 
 def decide(

@@ -9,7 +9,6 @@ from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
 from toolcrib.core.context import (
-    TAINTED,
     Call,
     PersonAnswer,
     Proceed,
@@ -72,6 +71,7 @@ REFUSED = "The user refused this call of {tool}."
 DO_NOT_REPEAT = "Do not send it again; ask what to do."
 DO_AS_THEY_SAY = "Do not send it again; do as they say."
 MAX_REFUSAL_CHARS = 2_000
+TAINTED = "this conversation has read both outside text and private files"
 NOBODY_HERE = "Nobody can be asked from here. Do without it, and say so in your answer."
 ONLY_BY_RULE = "Only the user can allow it, with a rule for that URL in policy.rules."
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
@@ -215,15 +215,14 @@ def _taint(call: Call, rights: Right, opened: Iterable[str]) -> Decision | None:
     if not _taints(call):
         return None
     if rights & SEND:
-        return Decision("ask", f"{TAINTED}, and this call can send data out")
+        return Decision("ask", f"{TAINTED}, and this call can send data out", is_taint=True)
     if rights & NET:
         unnamed = [url for url in map(canonical, opened) if _is_unnamed(call, url)]
         if unnamed:
             sites = {web_origin(url) for url in unnamed}
             site = sites.pop() if len(sites) == 1 else ""
-            return Decision(
-                "ask", f"{TAINTED}, and nobody has named {unnamed[0][:200]} before", site=site
-            )
+            reason = f"{TAINTED}, and nobody has named {unnamed[0][:200]} before"
+            return Decision("ask", reason, site=site, is_taint=True)
     return None
 
 
@@ -272,7 +271,16 @@ async def _ask(call: Call, decision: Decision) -> None:
     summary = question_text(call, decision.preview)
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets, site)
     is_single = decision.is_exact or bool(decision.preview)
-    question = Question(request, tool.name, reason, summary, dict(call.arguments), site, is_single)
+    question = Question(
+        request,
+        tool.name,
+        reason,
+        summary,
+        dict(call.arguments),
+        site,
+        is_single=is_single,
+        is_taint=decision.is_taint,
+    )
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(question)
         if answer:

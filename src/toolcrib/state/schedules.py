@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import TAINTED, Caller, Invoke, Question, Scope, Services
+from toolcrib.core.context import Caller, Invoke, Question, Scope, Services
 from toolcrib.core.errors import BadInput, NotFound, StorageFailure, ToolError
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
@@ -295,8 +295,9 @@ class Schedules:
         async def approved(question: Question) -> bool:
             # A person let this very call go on when it was scheduled, for what was known then;
             # what its text may carry out by now was theirs to see in its arguments.
-            known = question.reason == one.reason or question.reason.startswith(TAINTED)
-            return question.tool == one.tool and known
+            return question.tool == one.tool and (
+                question.reason == one.reason or question.is_taint
+            )
 
         caller = Caller("schedule", ask=approved, unattended=True)
         session = await self._sessions.load(one.session)
