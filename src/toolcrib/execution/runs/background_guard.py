@@ -92,6 +92,7 @@ class BackgroundGuard:
         self._covered: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, tuple[int, int]] = {}
         self._mounted: set[str] = set()
+        self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
@@ -103,8 +104,10 @@ class BackgroundGuard:
         Args:
             after: seconds until then; what is new in them is covered too.
         """
-        list(self._new_masks(self._confined().masked))  # these are covered
-        self._mounted |= self._mount_points()
+        masked = set(self._confined().masked)
+        self._mounted = self._mount_points()
+        list(self._new_masks(masked & self._mounted))  # these are covered
+        self._uncovered = masked - self._mounted  # replaced since
         self._task = asyncio.create_task(self._watch(after))
 
     async def stop(self) -> None:
@@ -148,7 +151,8 @@ class BackgroundGuard:
             while not self._stop.is_set():
                 await self._until_readable(events.fd)
                 changed = await asyncio.to_thread(events.read)
-                await self._look_at(await asyncio.to_thread(self._looked_at, changed))
+                looked_at = await asyncio.to_thread(self._looked_at, changed)
+                await self._look_at([*looked_at, *self._uncovered])
         finally:
             events.close()
 
@@ -172,7 +176,8 @@ class BackgroundGuard:
 
     async def _look_at_all(self) -> None:
         """Look into all folders, as far as there are not many, and at what was covered."""
-        await self._look_at({*(root.real for root in self._workspace.roots), *self._covered})
+        roots = (root.real for root in self._workspace.roots)
+        await self._look_at({*roots, *self._covered, *self._uncovered})
 
     async def _look_at(self, changed: Iterable[str]) -> None:
         """Put aside and cover what is new; a fault with some is not the end of the watch."""
@@ -231,6 +236,7 @@ class BackgroundGuard:
     async def _cover(self, paths: Iterable[str]) -> None:
         covers = await asyncio.to_thread(lambda: masks_of_settings(self._new_masks(paths), ()))
         namespace = self._confined().namespace
+        self._uncovered.difference_update(paths)
         if namespace < 0 or not covers:
             return
         left = [mask.path for mask in covers]
@@ -246,8 +252,13 @@ class BackgroundGuard:
         self._mounted |= self._mount_points()
         self._end_connected(covers)
         if left and not has_ended(self._confined().namespace):
-            names = some_of(list(map(printable, left)))
-            self.notes.append(f"could not be covered again: {names}")
+            for path in left:  # it is tried again with the next look
+                self._covered.pop(path, None)
+                self._pinned.pop(path, None)
+            self._uncovered.update(left)
+            note = f"could not be covered at once: {some_of(list(map(printable, left)))}"
+            if note not in self.notes:
+                self.notes.append(note)
 
     def _end_connected(self, covers: Iterable[Mask]) -> None:
         """End a program that was quicker than the cover of a server of the user's."""

@@ -20,6 +20,7 @@ import socket
 import stat
 import struct
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
@@ -77,50 +78,55 @@ def cover(kind: str, path: str, content: str) -> None:
         content: of a copy.
     """
     how = struct.pack("3Q", os.O_PATH | os.O_NOFOLLOW, 0, NO_SYMLINKS)
-    place = call(OPENAT2, AT_FDCWD, os.fsencode(path), how, len(how))
-    mode = os.fstat(place).st_mode
-    if stat.S_ISLNK(mode):
-        return
-    if kind in ("fixed", "pinned"):  # with what covers places in it
-        tree = call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE)
-        tree = read_only(tree) if kind == "fixed" else tree
-    elif kind == "copy" and not stat.S_ISDIR(mode):
-        tree = read_only(call(OPEN_TREE, file_with(os.fsencode(content)), FILE, CLONE))
-    elif stat.S_ISDIR(mode):
-        tree = empty_folder()
-    else:
-        nothing = os.open("/dev/null", os.O_PATH)
-        tree = call(OPEN_TREE, nothing, b"", CLONE | EMPTY_PATH)
-    call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
+    with ExitStack() as opened:
+
+        def held(descriptor: int) -> int:
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        place = held(call(OPENAT2, AT_FDCWD, os.fsencode(path), how, len(how)))
+        mode = os.fstat(place).st_mode
+        if stat.S_ISLNK(mode):
+            return
+        if kind in ("fixed", "pinned"):  # with what covers places in it
+            tree = held(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE))
+            if kind == "fixed":
+                set_read_only(tree)
+        elif kind == "copy" and not stat.S_ISDIR(mode):
+            folder = held(in_memory(b"0755", 0))
+            write_file(folder, os.fsencode(content))
+            tree = held(call(OPEN_TREE, folder, FILE, CLONE))
+            set_read_only(tree)
+        elif stat.S_ISDIR(mode):
+            tree = held(in_memory(b"0000", READ_ONLY))
+        else:
+            nothing = held(os.open("/dev/null", os.O_PATH))
+            tree = held(call(OPEN_TREE, nothing, b"", CLONE | EMPTY_PATH))
+        call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
 
 
-def read_only(tree: int) -> int:
-    """The same mount, so that nothing in it can be changed."""
+def set_read_only(tree: int) -> None:
+    """Let nothing in a mount be changed."""
     attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
     call(MOUNT_SETATTR, tree, b"", EMPTY_PATH | RECURSIVE, attributes, len(attributes))
-    return tree
 
 
-def empty_folder() -> int:
-    """A file system with nothing in it, that nobody may enter."""
-    return in_memory(b"0000", READ_ONLY)
-
-
-def file_with(content: bytes) -> int:
-    """A file system with one file, FILE."""
-    folder = in_memory(b"0755", 0)
+def write_file(folder: int, content: bytes) -> None:
+    """Write FILE in a folder."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
     with open(os.open(FILE, flags, 0o444, dir_fd=folder), "wb") as file:  # noqa: PTH123
         file.write(content)
-    return folder
 
 
 def in_memory(mode: bytes, attributes: int) -> int:
     """A new file system, mounted nowhere yet."""
     made = call(FSOPEN, b"tmpfs", 0)
-    call(FSCONFIG, made, SET_STRING, b"mode", mode, 0)
-    call(FSCONFIG, made, CREATE, None, None, 0)
-    return call(FSMOUNT, made, 0, attributes)
+    try:
+        call(FSCONFIG, made, SET_STRING, b"mode", mode, 0)
+        call(FSCONFIG, made, CREATE, None, None, 0)
+        return call(FSMOUNT, made, 0, attributes)
+    finally:
+        os.close(made)
 
 
 def made(kind: str, port: str) -> socket.socket:

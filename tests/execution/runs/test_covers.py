@@ -1,0 +1,102 @@
+"""Covers that the guard of a background run makes: for as many names as there are, and for files
+that are replaced at the worst moment."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import RunBench
+from tests.execution.runs.test_background import lines_of
+from toolcrib.execution.runs.background_guard import BackgroundGuard
+from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.sandbox.terms import Bind
+from toolcrib.files.paths import Workspace
+from toolcrib.system.processes import Processes
+
+MANY = 700
+
+
+@pytest.fixture
+def few_descriptors() -> Iterator[None]:
+    """As many as a shell usually gives: a container may give a million."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.usefixtures("few_descriptors")
+async def test_what_comes_after_many_names_is_covered_too(bench: RunBench, root: Path) -> None:
+    running = await bench.start(
+        f"i=0; while [ $i -lt {MANY} ]; do mkdir a$i; : > a$i/.env; i=$((i+1)); done; echo made; "
+        "until [ -e go ]; do sleep 0.05; done; "
+        "while cat z/.env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60"
+    )
+    async with asyncio.timeout(60):
+        await lines_of(running, "made")
+        (root / "z").mkdir()
+        (root / "z/.env").write_text("KEY=new\n")
+        (root / "go").touch()
+        await lines_of(running, "hidden")
+    notes = (await running.finish()).notes
+    assert not any("covered" in note for note in notes), notes
+
+
+async def test_what_could_not_be_covered_is_tried_again(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the server has no descriptor left for a moment."""
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.05; done; "
+        "while cat .env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 1, before[1]))
+    try:
+        (root / ".env").write_text("KEY=new\n")
+        await asyncio.sleep(1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    (root / "go").touch()
+    async with asyncio.timeout(30):
+        await lines_of(running, "hidden")
+    notes = (await running.finish()).notes
+    assert any("covered at once: " in note or "not all new" in note for note in notes), notes
+
+
+async def test_what_is_replaced_before_the_watch_is_covered(bench: RunBench, root: Path) -> None:
+    """An editor saves a file between the masks of a run and the begin of its guard."""
+    (root / ".env").write_text("KEY=old\n")
+    confined = await bench.services.use(Sandbox).spawn(
+        ["/bin/sh", "-c", "while grep -qs KEY .env; do sleep 0.05; done; echo hidden; sleep 60"],
+        cwd=bench.services.use(Workspace).resolve("."),
+        views=Bind(),
+    )
+    guard = BackgroundGuard(
+        bench.services.use(Workspace),
+        bench.services.use(Processes),
+        lambda: confined,
+        lambda place: "file",
+    )
+    (root / "saved").write_text("KEY=new\n")
+    (root / "saved").rename(root / ".env")
+    guard.start()
+    seen = b""
+    async with asyncio.timeout(30):
+        async for data in confined.read("stdout"):
+            seen += data
+            if b"hidden" in seen:
+                break
+    await guard.stop()
+    confined.stop("")
+    await confined.wait()
+    confined.close()
+    assert guard.notes == []
