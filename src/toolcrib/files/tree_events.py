@@ -1,4 +1,6 @@
-"""Events of folders and of all beneath them, from Linux (inotify). No link is followed.
+"""Events of folders and of all beneath them, and of moves, from Linux (inotify).
+
+No link is followed.
 
 A library that follows links looks into a folder as often as links lead there, and a few dozen of
 them, two in each folder, are more ways than can be gone.
@@ -9,10 +11,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat
 import struct
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +25,7 @@ from toolcrib.files.trees import names_beneath
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
     raise ImportError
 
-MODIFY, ATTRIBUTES, MOVED_TO, CREATE = 0x2, 0x4, 0x80, 0x100
+MODIFY, ATTRIBUTES, MOVED_TO, CREATE, MOVED_ITSELF = 0x2, 0x4, 0x80, 0x100, 0x800
 OVERFLOW, IS_FOLDER = 0x4000, 0x40000000
 ONLY_FOLDERS, DO_NOT_FOLLOW, NOT_REMOVED = 0x01000000, 0x02000000, 0x04000000
 WATCHED = MODIFY | ATTRIBUTES | MOVED_TO | CREATE | ONLY_FOLDERS | DO_NOT_FOLLOW | NOT_REMOVED
@@ -119,6 +123,89 @@ class TreeEvents:
         # A file, gone again, closed to us, or too deep to be named.
         if watch >= 0 or ctypes.get_errno() not in PASSED_OVER:
             self._folders[_checked(watch, path)] = path
+
+
+class MoveEvents:
+    """Whether some places led elsewhere for a moment, such as by a link; blocking.
+
+    Each folder on the way is held by a descriptor and watched: a move of any is told, even one
+    that was taken back. Where the user has no watches left, another time of change counts as one,
+    so that a folder of the user's in which names are made at that moment does too.
+
+    Args:
+        places: absolute, and without links.
+
+    Raises:
+        OSError: one is not there, or a link is on the way.
+    """
+
+    def __init__(self, places: Iterable[str]) -> None:
+        self._held: dict[str, int] = {}
+        self._before: dict[str, os.stat_result] = {}
+        self._events: int = _libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            for place in places:
+                path, folder = "", self._hold("/", None)
+                for name in filter(None, place.split("/")):
+                    path = f"{path}/{name}"
+                    folder = self._hold(path, folder)
+            # What was put there between the look and the watch is told by no event.
+            if changed := self._changed():
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), changed)
+        except BaseException:
+            self.close()
+            raise
+
+    def moved(self) -> str:
+        """A place that was moved, or is not there any more; "" if there is none."""
+        if self._events >= 0:
+            with suppress(BlockingIOError):
+                if os.read(self._events, READ_BYTES):
+                    return max(self._held, key=len)
+        return self._changed()
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        while self._held:
+            os.close(self._held.popitem()[1])
+        self._stop_watching()
+
+    def _hold(self, path: str, folder: int | None) -> int:
+        if path in self._held:
+            return self._held[path]
+        name = path.rsplit("/", 1)[1] or "/"
+        held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        self._held[path] = held
+        self._before[path] = status = os.fstat(held)
+        if stat.S_ISLNK(status.st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        if self._events >= 0:
+            link = f"/proc/self/fd/{held}".encode()
+            if _libc().inotify_add_watch(self._events, link, MOVED_ITSELF) < 0:
+                # What nobody but its owner may look into is not for programs of the user to move.
+                theirs = ctypes.get_errno() == errno.EACCES and status.st_uid != os.getuid()
+                if not theirs:
+                    self._stop_watching()
+        return held
+
+    def _stop_watching(self) -> None:
+        if self._events >= 0:
+            os.close(self._events)
+            self._events = -1
+
+    def _changed(self) -> str:
+        """A name that does not stand for what is held any more; "" if there is none."""
+        for path in self._held:
+            before, (folder, _, name) = self._before[path], path.rpartition("/")
+            try:
+                place = self._held[folder or "/"]
+                now = os.stat(name or "/", dir_fd=place, follow_symlinks=False)
+            except OSError:
+                return path
+            as_before = before.st_ctime_ns == now.st_ctime_ns or now.st_uid != os.getuid()
+            if not os.path.samestat(before, now) or not (self._events >= 0 or as_before):
+                return path
+        return ""
 
 
 @cache

@@ -17,11 +17,11 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.confinement import LaunchPlan, interpreter
@@ -229,6 +229,11 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 class MountsMoved(BoundaryFailed):
     """What was mounted is not what was meant; it may be well at the next try."""
 
+    @classmethod
+    def of(cls, *paths: str) -> Self:
+        """That of the first of some places."""
+        return cls(f"{min(paths)} was moved while the run was being set up")
+
 
 def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     """Wait until a run's mounts are made, and compare them with what was meant; blocking.
@@ -251,7 +256,7 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable}
     found = {point for point in points if is_among(point, layout.roots)} - known
     if moved := found ^ wanted:
-        raise _moved(moved)
+        raise MountsMoved.of(*moved)
     with ExitStack() as stack:
         inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
         stack.callback(os.close, inside)
@@ -261,7 +266,7 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
         for mask in masks:
             seen, real = _status(inside, mask.path), _status(outside, mask.path)
             if seen is None or real is None or not _is_meant(mask, seen, real, empty):
-                raise _moved([mask.path])
+                raise MountsMoved.of(mask.path)
     return True
 
 
@@ -323,7 +328,3 @@ def _is_meant(
     if mask.kind == "copy":
         return seen.st_size == len(mask.data) and not os.path.samestat(seen, real)
     return os.path.samestat(seen, real)
-
-
-def _moved(paths: Iterable[str]) -> MountsMoved:
-    return MountsMoved(f"{min(paths)} was moved while the run was being set up")

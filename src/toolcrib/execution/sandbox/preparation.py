@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from toolcrib.execution.sandbox.confinement import LaunchPlan, rlimits
 from toolcrib.execution.sandbox.landlock import accesses
 from toolcrib.execution.sandbox.layout import HOME, STORES, TOP, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask, Masks, masks_of_settings
+from toolcrib.execution.sandbox.namespaces import MountsMoved
 from toolcrib.execution.sandbox.network import RunNetwork
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
@@ -39,6 +40,7 @@ from toolcrib.execution.sandbox.terms import (
 from toolcrib.execution.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
+from toolcrib.files.tree_events import MoveEvents
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER
 
@@ -261,20 +263,46 @@ class PreparedRun:
     layout: SandboxRoot
     plan: LaunchPlan
     network: RunNetwork | None = None
+    moves: MoveEvents | None = None
     scratch: Scratch | None = None
     gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
     temporary: TemporaryFolders = field(default_factory=TemporaryFolders)
     _cleaning: threading.Lock = field(default_factory=threading.Lock)
 
+    def check_moves(self) -> None:
+        """Refuse the run if what it sees was moved since it was prepared.
+
+        Raises:
+            MountsMoved: it was.
+        """
+        if self.moves is not None and (path := self.moves.moved()):
+            raise MountsMoved.of(path)
+
     def clean(self) -> None:
         """Remove what was made for it; a second time, or in two threads at once, does nothing."""
         # Two may end a run at once, and a descriptor closed twice may be somebody else's by then.
         with self._cleaning:
             self.temporary.close()
+            if self.moves is not None:
+                self.moves.close()
             if self.scratch is not None:
                 self.scratch.remove()
                 self.scratch = None
+
+
+def watch_for_moves(places: Sequence[str]) -> MoveEvents:
+    """Hold what a run is to see, so that it is told if it leads elsewhere for a moment.
+
+    Raises:
+        MountsMoved: it does already.
+    """
+    try:
+        return MoveEvents(places)
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
+        raise MountsMoved.of(str(error.filename)) from None
 
 
 def check_folder(folder: str) -> None:
@@ -394,7 +422,12 @@ class RunPreparer:
     def prepare(
         self, request: RunRequest, report: Report, network: RunNetwork | None
     ) -> PreparedRun:
-        """Work out what the run sees; blocking."""
+        """Work out what the run sees; blocking.
+
+        Raises:
+            MountsMoved: it cannot be told where it is.
+        """
+        check_folder(request.cwd)
         options, level = request.options, report.level
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
@@ -405,25 +438,29 @@ class RunPreparer:
             *(os.path.realpath(Path(path).expanduser()) for path in self._config.run.readable),
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
-        masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
-        layout = SandboxRoot(
-            roots=request.views,
-            links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
-            readable=readable,
-            writable=[os.path.realpath(path) for path in options.get("writable", ())],
-            masks=masks,
-            empty=empty_file() if masks else "",
-            small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
-        ).bounded()
-        if not layout.holds_above:
-            notes.append("there are too many protected names: folders above them can be moved")
-        plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
-        prepared = PreparedRun(request, report, layout, plan, network, notes=notes)
-        try:
+        writable = [os.path.realpath(path) for path in options.get("writable", ())]
+        with ExitStack() as undo:
+            moves = None
+            if level != "none":  # from here to the start, all that is found by its path stays
+                moves = watch_for_moves([*request.views, *readable, *writable])
+                undo.callback(moves.close)
+            masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
+            layout = SandboxRoot(
+                roots=request.views,
+                links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
+                readable=readable,
+                writable=writable,
+                masks=masks,
+                empty=empty_file() if masks else "",
+                small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
+            ).bounded()
+            if not layout.holds_above:
+                notes.append("there are too many protected names: folders above them can be moved")
+            plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
+            prepared = PreparedRun(request, report, layout, plan, network, moves, notes=notes)
+            undo.callback(prepared.clean)
             self._fill(prepared)
-        except BaseException:
-            prepared.clean()
-            raise
+            undo.pop_all()
         return prepared
 
     def _fill(self, prepared: PreparedRun) -> None:
@@ -462,7 +499,6 @@ class RunPreparer:
             plan.env.setdefault("TERM", "xterm-256color")
         plan.env.setdefault("PWD", request.cwd)
         plan.limits = rlimits(request.limits, processes=limited)
-        check_folder(request.cwd)
         plan.argv[0] = located(request, plan.env["PATH"], seen)
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:

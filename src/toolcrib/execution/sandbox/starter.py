@@ -159,6 +159,7 @@ class Starter:
                 reported = await read_status(status)
                 if reported != STARTED:
                     raise start_error(reported, await last_words(confined))
+                prepared.check_moves()
                 self._watch(confined, prepared)
         except BaseException:
             try:
@@ -168,6 +169,8 @@ class Starter:
             raise
         finally:
             os.close(status)
+            if prepared.moves is not None:
+                prepared.moves.close()
         return confined
 
     async def _begin(
@@ -180,6 +183,7 @@ class Starter:
             confined.first = first
             # Before anything is made in there: it may have to be started once more.
             is_seen = await asyncio.to_thread(check_mounts, pid, prepared.layout)
+            prepared.check_moves()
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if (on_namespace := options.get("on_namespace")) is not None:
