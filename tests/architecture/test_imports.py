@@ -68,6 +68,7 @@ ROOMS_OF = {
         "images/fonts.py",  # fonts of the machine
         "files/path_gate.py",
         "files/roots.py",  # a scratch folder in the system's place for such
+        "files/tree_events.py",  # what is watched for moves is held
         "files/trees.py",
         "files/writer.py",
         "state/blobs.py",

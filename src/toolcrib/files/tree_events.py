@@ -142,6 +142,7 @@ class MoveEvents:
     def __init__(self, places: Iterable[str]) -> None:
         self._held: dict[str, int] = {}
         self._before: dict[str, os.stat_result] = {}
+        self._watches: dict[int, str] = {}
         self._events: int = _libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             for place in places:
@@ -160,8 +161,8 @@ class MoveEvents:
         """A place that was moved, or is not there any more; "" if there is none."""
         if self._events >= 0:
             with suppress(BlockingIOError):
-                if os.read(self._events, READ_BYTES):
-                    return max(self._held, key=len)
+                watch, *_ = EVENT.unpack_from(os.read(self._events, READ_BYTES))
+                return self._watches[watch]
         return self._changed()
 
     def close(self) -> None:
@@ -181,7 +182,9 @@ class MoveEvents:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         if self._events >= 0:
             link = f"/proc/self/fd/{held}".encode()
-            if _libc().inotify_add_watch(self._events, link, MOVED_ITSELF) < 0:
+            watch = _libc().inotify_add_watch(self._events, link, MOVED_ITSELF)
+            self._watches[watch] = path
+            if watch < 0:
                 # What nobody but its owner may look into is not for programs of the user to move.
                 theirs = ctypes.get_errno() == errno.EACCES and status.st_uid != os.getuid()
                 if not theirs:

@@ -131,3 +131,48 @@ def test_what_is_read_without_links_has_none_on_the_way(tmp_path: Path) -> None:
     assert read_plain(tmp_path / "real/config", 10, follow=False) == b"token"
     with pytest.raises(OSError, match="symbolic links"):
         read_plain(tmp_path / "link/config", 10, follow=False)
+
+
+async def test_a_working_tree_elsewhere_is_led_nowhere_else(
+    bench: RunBench, root: Path, tmp_path: Path
+) -> None:
+    """Its folder in the repository, whatever that is called, has no `objects` of its own."""
+    for words in (
+        "init -q --bare store",
+        "clone -q store first",
+        "-C first -c user.name=n -c user.email=e@x commit -q --allow-empty -m one",
+        "-C first push -q origin HEAD",
+        f"-C store worktree add -q {tmp_path / 'out'}",
+    ):
+        subprocess.run(["git", *words.split()], cwd=root, check=True, capture_output=True)
+    leads = root / "store/worktrees/out/commondir"
+    before = leads.read_text()
+    await output_of(
+        bench,
+        f"mkdir -p evil/objects evil/refs; printf '{EVIL}' > evil/config; "
+        "cd store/worktrees/out; echo ../../../evil > commondir; rm commondir; "
+        "cp -r . ../new; echo ../../../evil > ../new/commondir; mv ../new ../out2; sleep 1",
+    )
+    assert leads.read_text() == before
+    status = subprocess.run(
+        ["git", "status"], cwd=tmp_path / "out", capture_output=True, text=True, check=False
+    )
+    assert status.returncode == 0, status.stderr
+    assert not list(tmp_path.rglob("owned"))
+
+
+@each_case("name", [".cargo", ".config", ".github", "gradle", "x.git"])
+async def test_a_link_in_the_place_of_a_folder_with_triggers_is_held(
+    bench: RunBench, root: Path, name: str
+) -> None:
+    (root / name).mkdir()
+    (root / name / "config.toml").write_text("old")
+    moved = f"c{name}"
+    outcome = await bench.changed(
+        f"mv {name} {moved}; echo evil > {moved}/config.toml; ln -s {moved} {name}"
+    )
+    assert outcome.state == "held"
+    assert (root / name).is_dir()
+    assert not (root / name).is_symlink()
+    plain = f"plain{len(name)}"
+    assert (await bench.changed(f"mkdir {plain}; ln -s {plain} to-{plain}")).state == "applied"

@@ -10,7 +10,9 @@ import socket
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
-from toolcrib.core.errors import BadInput, NotFound, Unavailable
+from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.execution.sandbox.layout import SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask, masks_of_settings
 from toolcrib.execution.sandbox.namespaces import MountsMoved, check_mounts
@@ -680,3 +682,33 @@ def test_settings_of_a_working_tree_are_read_without_their_credentials(tmp_path:
     assert copy.kind == "copy"
     assert b"bare = false" in copy.data
     assert b"TOKEN99" not in copy.data
+
+
+SWAPS = """
+import ctypes, time
+swap = ctypes.CDLL(None).renameat2
+for _ in range(4000):
+    swap(-100, b"link", -100, b"in", 2)
+    time.sleep(0.0015)
+    swap(-100, b"link", -100, b"in", 2)
+    time.sleep(0.004)
+"""
+
+
+async def test_no_root_is_swapped_for_a_link_meanwhile(open_box: Open, tmp_path: Path) -> None:
+    """A run of another server, with a wider workspace, may do so while ours is set up."""
+    (tmp_path / "ws/in").mkdir(parents=True)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/key").write_text("canary")
+    (tmp_path / "ws/link").symlink_to("../private")
+    wide = open_box("strong", roots=[tmp_path / "ws"])
+    box = open_box("strong", roots=[tmp_path / "ws/in"])
+    async with await wide.sandbox.spawn(
+        [sys.executable, "-c", SWAPS], cwd=wide.workspace.resolve("."), views=Bind()
+    ) as swapping:
+        for _ in range(40):
+            with suppress(ToolError):
+                done = await box.sh("cat key; echo mine > made", views=ReadOnly())
+                assert "canary" not in done.out
+        await swapping.kill(0)
+    assert sorted(os.listdir(tmp_path / "private")) == ["key"]

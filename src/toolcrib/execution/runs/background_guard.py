@@ -31,6 +31,8 @@ from toolcrib.files.repositories.credentials import (
 )
 from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
+    COMMONDIR,
+    is_repository,
     lies_in_repository,
     may_be_reference,
 )
@@ -314,8 +316,9 @@ class BackgroundGuard:
 
     def _is_obeyed_by_git(self, place: SafePath) -> bool:
         """Whether it is among the settings of a repository of any name that was there."""
-        return place.name in OBEYED_BY_GIT and all(
-            self._kind_before(place.parent.child(name)) for name in BARE_REPOSITORY
+        names = (*BARE_REPOSITORY, COMMONDIR)
+        return place.name in OBEYED_BY_GIT and is_repository(
+            [name for name in names if self._kind_before(place.parent.child(name))]
         )
 
     def _is_in_new_repository(self, place: SafePath) -> bool:

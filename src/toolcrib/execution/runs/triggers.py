@@ -24,8 +24,9 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PatternSet, fold
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.places import is_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
 
@@ -51,6 +52,7 @@ BARE_REPOSITORY = "a repository without files, whose settings git obeys in its f
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 GIT_SETTINGS = "what the settings of git point at"
+BY_A_LINK = "a link in the place of a folder on whose content programs act"
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -67,6 +69,8 @@ class Triggers:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._passed: set[tuple[str, str]] = set()
+        protected = workspace.gate.protection.patterns("write")
+        self._leading = _beginnings([*_PATTERNS.patterns, *protected])
 
     async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
         """What has to be asked about, a line for each kind."""
@@ -117,10 +121,31 @@ class Triggers:
                 yield delta, DEPENDENCIES, folder
             elif kind := _kind_of_folder(delta.path.parts[:-1]) or _last_kind(delta.path.parts):
                 yield delta, kind, place
+            elif delta.after and delta.after.kind == "link" and self._leads_to_more(place):
+                yield delta, BY_A_LINK, place
             elif targets.has(place):
                 yield delta, GIT_SETTINGS, place
             elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
+
+    def _leads_to_more(self, place: str) -> bool:
+        """Whether names beneath a place are triggers or protected.
+
+        What lies there already, and is none, would be one by the name of a link.
+        """
+        names = [fold(name) for name in place.split("/") if name]
+        return bool(self._leading.find(names, len(names)))
+
+
+def _beginnings(patterns: Iterable[PathPattern]) -> PatternSet:
+    """What the folders above their names are called, where that says something."""
+    found: set[str] = set()
+    for pattern in patterns:
+        for end in range(1, len(pattern.names)):
+            names = pattern.names[:end]
+            if set(names) != {"*"}:
+                found.add("/" * pattern.anchored + "/".join(names))
+    return PatternSet(sorted(found))
 
 
 def _may_act(delta: Delta) -> bool:
@@ -197,7 +222,7 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
         there = set(map(fold, names))
         with suppress(ToolError):
             there |= {fold(entry.name) for entry in folder.list()}
-        if "head" in there and ({"objects", "refs"} <= there or "commondir" in there):
+        if is_repository({"HEAD" if name == "head" else name for name in there}):
             found |= {folder.child(name).absolute for name in names}
     return frozenset(found)
 

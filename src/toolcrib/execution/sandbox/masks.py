@@ -25,7 +25,7 @@ from toolcrib.files.repositories.credentials import (
     settings_in,
     without_credentials,
 )
-from toolcrib.files.repositories.places import BARE_REPOSITORY, led_to
+from toolcrib.files.repositories.places import is_repository, led_to
 from toolcrib.files.trees import names_beneath
 
 OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
@@ -123,7 +123,7 @@ class Masks:
         folders: list[str] = []
         masks: list[Mask] = []
         entries = _entries(path or "/")
-        if BARE_REPOSITORY.issubset(entry.name for entry in entries):
+        if is_repository([entry.name for entry in entries]):
             masks += [Mask(e.path, "fixed") for e in entries if e.name in OBEYED_BY_GIT]
         barring = tuple(
             self._protection.of_folder((*above, *parts), use) for use in ("read", "write")

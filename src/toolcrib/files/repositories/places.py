@@ -13,7 +13,7 @@ from toolcrib.files.paths import SafePath
 GIT = ".git"
 HOOKS = "hooks"
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
-"""By these names git takes a folder of any name for a repository."""
+"""By these names git takes a folder of any name for a repository; see `is_repository`."""
 MAX_CONFIG_BYTES = 65_536
 SYMBOLIC = b"ref:"
 OTHER_REFERENCES = frozenset(
@@ -76,7 +76,21 @@ def lies_in_repository(path: SafePath) -> bool:
 
 def is_bare_repository(folder: SafePath) -> bool:
     """Whether git takes a folder for a repository, whatever it is called."""
-    return all(os.path.lexists(f"{folder.absolute}/{name}") for name in BARE_REPOSITORY)
+    return is_repository(names_of_repository(folder.absolute))
+
+
+def is_repository(names: Collection[str]) -> bool:
+    """Whether git takes a folder with these names for a repository, whatever it is called.
+
+    Each working tree of one has such a folder too, with a file that leads to the rest.
+    """
+    return "HEAD" in names and (COMMONDIR in names or BARE_REPOSITORY.issubset(names))
+
+
+def names_of_repository(folder: str) -> set[str]:
+    """Of the names by which git knows a repository, those that are in a folder."""
+    names = (*BARE_REPOSITORY, COMMONDIR)
+    return {name for name in names if os.path.lexists(f"{folder}/{name}")}
 
 
 def without_hooks(paths: Collection[str]) -> list[str]:

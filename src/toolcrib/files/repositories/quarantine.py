@@ -24,6 +24,7 @@ from toolcrib.files.repositories.places import (
     GIT,
     MAX_CONFIG_BYTES,
     is_misleading_reference,
+    is_repository,
     led_to,
     lies_in_repository,
     may_be_reference,
@@ -104,7 +105,7 @@ class RepositoryQuarantine:
         if kind == "file":
             return None if self.kind_before(place) else self._misleading_file(place)
         names = {entry.name for entry in place.list()} if kind == "folder" else set()
-        if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
+        if not is_repository(names):
             return None
         hash_size = hash_size_in(self._common(place).absolute)
         for name in sorted(filter(INDEX.match, names)):
@@ -166,10 +167,8 @@ class RepositoryQuarantine:
 
     def _was_repository(self, place: SafePath) -> bool:
         """Whether all was there by which git takes a folder for one, not only some of it."""
-        there = {
-            name for name in (*BARE_REPOSITORY, COMMONDIR) if self.kind_before(place.child(name))
-        }
-        return there >= BARE_REPOSITORY or there >= {"HEAD", COMMONDIR}
+        names = (*BARE_REPOSITORY, COMMONDIR)
+        return is_repository([name for name in names if self.kind_before(place.child(name))])
 
     def _open_up(self, place: SafePath) -> None:
         """Give ourselves the rights on a new folder that git, which lists none, can do without."""

@@ -25,7 +25,7 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import Workspace
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
-from toolcrib.files.repositories.places import BARE_REPOSITORY, led_to
+from toolcrib.files.repositories.places import is_repository, led_to, names_of_repository
 from toolcrib.files.repositories.settings import listed_settings
 from toolcrib.system.processes import PASSED_ON, Processes
 
@@ -154,7 +154,7 @@ def _repository(folder: str) -> GitPlace | None:
     if os.path.lexists(inner):
         own = inner if os.path.isdir(inner) else led_to(inner, follow=True) or inner  # noqa: PTH112
         return GitPlace(own, (folder, own))
-    if all(os.path.lexists(f"{folder}/{name}") for name in BARE_REPOSITORY):
+    if is_repository(names_of_repository(folder)):
         return GitPlace(folder, (folder,))
     return None
 

@@ -6,7 +6,6 @@ elsewhere, or of a folder of any name that is a repository once one more name is
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -18,7 +17,9 @@ from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
     COMMONDIR,
     GIT,
+    is_repository,
     lies_in_repository,
+    names_of_repository,
 )
 
 MAKING = frozenset({"write", "folder", "create_tree"})
@@ -57,8 +58,7 @@ def made_repositories(made: Mapping[str, Collection[str]]) -> Iterator[str]:
     for folder, names in made.items():
         if BARE_REPOSITORY.isdisjoint(names) and COMMONDIR not in names:
             continue
-        there = {n for n in (*BARE_REPOSITORY, COMMONDIR) if os.path.lexists(f"{folder}/{n}")}
-        if there.union(names) >= BARE_REPOSITORY or there.union(names) >= {"HEAD", COMMONDIR}:
+        if is_repository(names_of_repository(folder).union(names)):
             yield folder
 
 
