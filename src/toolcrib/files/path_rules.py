@@ -234,16 +234,25 @@ Use = Literal["read", "write"]
 READ_PATTERNS = (
     # Settings and keys of programs.
     ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore", "*.kdbx", "id_rsa*",
-    "id_dsa*", "id_ecdsa*", "id_ed25519*",
+    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.jks", "*.p8",
+    # What editors leave beside them, which holds them whole.
+    "*.pem~", "*.pem.bak", ".*.pem.sw?", "*.key~", "*.key.bak", ".*.key.sw?", ".id_*.sw?",
+    "#.env*#", ".git/.config.sw?", ".git/.config.un~",
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
     ".config/gcloud", ".config/git/credentials", ".git-credentials", ".git/credentials*",
-    "*.git/credentials*", ".netrc", "_netrc", ".npmrc",
-    ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token",
+    "*.git/credentials*", ".netrc*", "_netrc*", ".npmrc*",
+    ".yarnrc.yml", ".pypirc*", ".pgpass*", ".my.cnf*", ".htpasswd*", ".vault-token",
+    ".s3cfg", ".boto", ".dockercfg", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
+    ".cache/huggingface/token", ".codex/auth.json", ".gemini/oauth_creds.json",
+    ".claude/.credentials.json", ".config/rclone", ".config/hub", ".config/doctl", ".config/op",
+    ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
+    ".config/containers/auth.json", ".composer/auth.json",
     ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
     ".password-store", ".local/share/keyrings", "library/keychains",
     # What a person typed or browsed.
     ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
+    ".sqlite_history", ".node_repl_history", ".local/share/fish/fish_history", ".viminfo",
     ".mozilla", ".thunderbird", ".config/google-chrome*", ".config/chromium",
     ".config/microsoft-edge*", ".config/bravesoftware", ".config/vivaldi", ".config/opera",
     "library/application support/google/chrome", "library/application support/firefox",

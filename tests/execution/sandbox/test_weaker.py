@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import absent
 
 CODE = """
@@ -33,9 +35,14 @@ asyncio.run(main())
 """
 
 
-def test_without_descriptors_nothing_is_run_at_less(tmp_path: Path) -> None:
+TRIED_BEFORE = 'found = [await level(box, "true")]'
+
+
+@pytest.mark.parametrize("code", [CODE, CODE.replace(TRIED_BEFORE, 'found = ["strong"]')])
+def test_without_descriptors_nothing_is_run_at_less(tmp_path: Path, code: str) -> None:
+    assert TRIED_BEFORE in CODE
     done = subprocess.run(
-        [sys.executable, "-c", CODE, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
     )
     first, *others, last = json.loads(done.stdout.splitlines()[-1])
     if first != "strong":

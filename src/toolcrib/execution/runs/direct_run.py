@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
@@ -136,6 +137,7 @@ class DirectRun:
         check = Checkpoint(None)
         view = await asyncio.to_thread(ChangeView.of, deltas, check)
         notes = [*self._notes, *(note for each in compared for note in each.notes)]
+        notes += await asyncio.to_thread(_notes_on_names, deltas)
         if self.level == "kernel":
             notes.append(UNMASKED)
         if not deltas:
@@ -273,6 +275,17 @@ async def apply_again(pending: PendingRun, changes: Changes, ctx: Ctx) -> RunOut
 def _file_count(unkept: int, *, cut: bool) -> str:
     more = " and what is beyond the limit of files" if cut else ""
     return f"{counted(unkept, 'file')}{more}"
+
+
+def _notes_on_names(deltas: Iterable[Delta]) -> list[str]:
+    """That files were written which have more names: package managers link them to a store."""
+    found = []
+    for delta in deltas:
+        if delta.after is not None and delta.after.kind == "file" and delta.before:
+            with suppress(OSError):
+                if os.lstat(delta.path.absolute).st_nlink > 1:
+                    found.append(printable(delta.path.display))
+    return [f"written under all their names (hard links): {some_of(found)}"] if found else []
 
 
 def _make_own_folder(workspace: Workspace) -> None:

@@ -7,7 +7,6 @@ not do.
 from __future__ import annotations
 
 import asyncio
-import errno
 import importlib.util
 import os
 import platform
@@ -28,7 +27,7 @@ from toolcrib.execution.sandbox.layout import confined_program
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed, MountsMoved
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
-from toolcrib.execution.sandbox.starter import Starter
+from toolcrib.execution.sandbox.starter import SHORTAGES, Starter
 from toolcrib.execution.sandbox.terms import (
     USE_WSL,
     Bind,
@@ -160,7 +159,10 @@ class BoundaryProbe:
         """What works."""
         async with self._trying:
             if self._key not in _found:
-                found = await self._find()
+                try:
+                    found = await self._find()
+                except OSError as error:  # for want of descriptors, say: no reason to do with less
+                    return Report("none", (error.strerror or str(error),), fix=TRY_AGAIN)
                 if _strength(found) < _strength(_best.get(self._key, found)):
                     # For want of descriptors, say, which a run may have used up: nothing is run
                     # at less than before, and what worked may work again.
@@ -232,7 +234,14 @@ class BoundaryProbe:
         return Report("kernel", tuple(why or ["run.level is kernel"]), tuple(gaps), fix=remedy)
 
     async def _fault(self, report: Report) -> str:
-        """What is wrong with a boundary; "" where a run in it is confined and can work."""
+        """What is wrong with a boundary; "" where a run in it is confined and can work.
+
+        Raises:
+            OSError: the machine is short of something, which says nothing of the boundary.
+        """
+        return await self._fault_once(report) and await self._fault_once(report)
+
+    async def _fault_once(self, report: Report) -> str:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix="probe-", dir=self._folder))
         try:
@@ -240,6 +249,8 @@ class BoundaryProbe:
         except (BoundaryFailed, ToolError) as error:
             return " ".join(str(error).split())
         except OSError as error:
+            if error.errno in SHORTAGES:
+                raise
             return error.strerror or str(error)
         finally:
             # The kernel leaves a folder in there that only it may enter.
@@ -366,10 +377,11 @@ class Sandbox:
         except BoundaryFailed as failed:
             return await self._retry(request, report, failed)
         except OSError as error:
-            if error.errno not in (errno.EMFILE, errno.ENFILE):
+            if error.errno not in SHORTAGES:
                 raise
             raise Unavailable(
-                "This server has no descriptors left to start a program with.", hint=TRY_AGAIN
+                f"The server cannot start a program at this moment: {error.strerror}.",
+                hint=TRY_AGAIN,
             ) from None
 
     async def _started(self, request: RunRequest, report: Report) -> Confined:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -41,6 +42,8 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 UMASK = 0o022
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""What the machine is short of for a moment: no reason to doubt a boundary."""
 STARTED = b"R"
 """What the confining program reports when it becomes the program."""
 
@@ -249,6 +252,8 @@ class Starter:
                     umask=UMASK,
                 )
             except OSError as error:
+                if error.errno in SHORTAGES:
+                    raise
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
             if sys.platform != "linux":
                 os.write(plan.status, STARTED)
