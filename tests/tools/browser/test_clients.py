@@ -52,7 +52,9 @@ class ServerProcess:
 
     async def kill_now(self) -> None:
         """The same, whatever it has started by now."""
-        server = [pid for pid in self.processes() if b"mcp" in _command(pid).split(b"\0")]
+        found = [pid for pid in self.processes() if b"mcp" in _command(pid).split(b"\0")]
+        # A child that was just made has the command of its parent for a moment.
+        server = [pid for pid in found if (seen := look(pid)) and seen.parent not in found]
         assert len(server) == 1
         family = _family(server[0])
         os.kill(server[0], signal.SIGKILL)
