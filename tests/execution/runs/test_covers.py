@@ -56,10 +56,11 @@ async def test_what_could_not_be_covered_is_tried_again(
         "while cat .env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60"
     )
     await lines_of(running, "begins")
+    (root / "saved").write_text("KEY=new\n")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))  # those that are open stay
     try:
-        (root / ".env").write_text("KEY=new\n")
+        (root / "saved").rename(root / ".env")
         await asyncio.sleep(1)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
