@@ -52,6 +52,7 @@ async def test_what_could_not_be_covered_is_tried_again(
 ) -> None:
     """As when the server has no descriptor left for a moment."""
     running = await bench.start(
+        "echo KEY > .npmrc; while grep -q KEY .npmrc 2>/dev/null; do sleep 0.05; done; "
         "echo begins; until [ -e go ]; do sleep 0.05; done; "
         "while cat .env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60"
     )
