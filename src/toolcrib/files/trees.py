@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
 from toolcrib.files.handles import (
+    DESCRIPTORS,
+    O_PATH,
     READABLE,
     Handle,
     KernelOpener,
@@ -125,6 +127,8 @@ ContentSink = Callable[[int, Iterator[bytes]], str]
 """Takes size and content of a file; gives its digest, "" where it is too large to be stored."""
 Visit = Callable[[str, os.stat_result], None]
 """Called for each entry of a tree with its path from the top; raises to refuse the tree."""
+BeforeFolder = Callable[[int, str, str], None]
+"""Called before a folder is opened: the folder that holds it, its name, its path from the top."""
 
 
 def entry_kind(mode: int) -> EntryKind:
@@ -154,6 +158,8 @@ class TreeReader:
         max_entries: how many entries a tree may have.
         visit: see `Visit`.
         skip: names that start like this are not looked at: they stand there for a moment.
+        before_folder: see `BeforeFolder`.
+        opens_closed: whether files are read too whose owner, who we are, let nobody read them.
     """
 
     sink: ContentSink
@@ -161,6 +167,8 @@ class TreeReader:
     max_entries: int = 100_000
     visit: Visit = lambda _path, _status: None
     skip: str = "\0"
+    before_folder: BeforeFolder = lambda _folder, _name, _path: None
+    opens_closed: bool = False
     _count: int = 0
 
     def take(self, place: WritePlace, display: str) -> tuple[EntryState, ...]:
@@ -203,7 +211,7 @@ class TreeReader:
             yield EntryState.of(status, path, target=target)
 
     def _file(self, folder: int, name: str, path: str) -> EntryState:
-        fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+        fd = open_file(folder, name, opens_closed=self.opens_closed)
         try:
             status = openat.fstat(fd)
             digest = self.sink(status.st_size, chunks_of(fd, self.check))
@@ -216,6 +224,7 @@ class TreeReader:
     def _folder(
         self, folder: int, name: str, path: str, device: int, depth: int
     ) -> Iterator[EntryState]:
+        self.before_folder(folder, name, path)
         fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
         try:
             status = openat.fstat(fd)
@@ -270,6 +279,38 @@ def opened_beneath(top: int, relative: str) -> Iterator[int]:
         yield fd
     finally:
         openat.close(fd)
+
+
+def open_file(folder: int, name: str, *, opens_closed: bool) -> int:
+    """A plain file, open for reading; no link is followed, and no pipe waits.
+
+    Args:
+        folder: a descriptor of the folder that holds it.
+        name: its name there.
+        opens_closed: let us read it where its owner, who we are, may not. It has its bits again
+            before anything is read.
+
+    Raises:
+        OSError: the system does not give it.
+    """
+    try:
+        return openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+    except PermissionError:
+        if not (opens_closed and O_PATH):
+            raise
+    held = openat.open(name, O_PATH | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder)
+    try:
+        status, place = openat.fstat(held), f"{DESCRIPTORS}/{held}"
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        mode = stat.S_IMODE(status.st_mode)
+        openat.chmod(place, mode | stat.S_IRUSR)
+        try:
+            return openat.open(place, READABLE)
+        finally:
+            openat.chmod(place, mode)
+    finally:
+        openat.close(held)
 
 
 def may_change(folder: int, name: str) -> bool:

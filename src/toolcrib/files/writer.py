@@ -23,7 +23,7 @@ import platformdirs
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure, ToolError
 from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, kind_of
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState
+from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState, open_file
 from toolcrib.system import openat
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | openat.O_CLOEXEC | openat.O_NOFOLLOW
@@ -132,7 +132,8 @@ def copy_attributes(folder: int, name: str, fd: int) -> None:
     if sys.platform != "linux":
         return
     with suppress(OSError):
-        opened = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+        # Closed files are replaced by an undo alone.
+        opened = open_file(folder, name, opens_closed=True)
         try:
             for attribute in os.listxattr(opened):
                 with suppress(OSError):

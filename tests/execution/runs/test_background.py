@@ -182,6 +182,20 @@ async def test_what_is_new_is_told_and_undo_takes_it_away(
     assert os.listdir(root) == []
 
 
+async def test_second_names_that_it_gives_do_not_keep_undo_from_it(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "a").write_text("old")
+    before = picture(root)
+    await done(bench, "ln a .h; echo evil > a; echo b > b; ln b c")
+    assert (root / "a").stat().st_nlink == 2
+    applied = await bench.undo()
+    assert picture(root) == before
+    assert applied.note == ""
+    await bench.undo()
+    assert (root / ".h").read_text() == (root / "a").read_text() == "evil\n"
+
+
 async def test_settings_elsewhere_are_taken_away_at_once(bench: RunBench, root: Path) -> None:
     make(root)
     (root / ".git/hooks").mkdir()

@@ -15,14 +15,21 @@ from typing import Any, Self
 
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx, Services, Session
-from toolcrib.core.errors import Conflict, NoResults, NotFound, StorageFailure, ToolError
+from toolcrib.core.errors import (
+    Conflict,
+    NoResults,
+    NotFound,
+    PathDenied,
+    StorageFailure,
+    ToolError,
+)
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
-from toolcrib.files.changes.preparation import Preparer, groups
+from toolcrib.files.changes.preparation import Preparer, groups, names_taken
 from toolcrib.files.changes.step import BULK_KINDS, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
-from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
+from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, explain_denial, step_back
 from toolcrib.files.changes.undo_schema import SCHEMA
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
@@ -248,6 +255,7 @@ class Changes:
             NoResults: there are not so many.
             Conflict: a file was changed since by somebody else, or another process takes
                 back the same; nothing was undone.
+            PathDenied: something may not be changed; nothing was undone.
             Unavailable: something was not stored.
         """
         latest = await self._log.read(undo_log.last)
@@ -279,6 +287,8 @@ class Changes:
                 if by:
                     raise undo_log.undone_already(number, by) from None
             raise explain_conflict(error, found) from None
+        except PathDenied as error:
+            raise explain_denial(error, found) from None
 
     async def numbered(self, number: int) -> LoggedStep:
         """A step inside the workspace.
@@ -479,7 +489,10 @@ class _Transaction:
             self.is_alone,
             restoring=bool(step.undoes),
             of_run=step.ignores_reads,
+            names_taken=names_taken(step.changes) if step.undoes else {},
         )
+        if step.undoes:
+            end.callback(self.preparer.closed.close)
         trash = Trash.of_desktop() if any(c.trash for c in step.changes) else None
         self.executor = Executor(self.token, service.blobs.read, check, trash)
 
@@ -511,6 +524,9 @@ class _Transaction:
     def _commit(self, ready: Sequence[Change]) -> None:
         with self._service.blobs.locked(self._check):
             self.executor.commit(ready)
+        for change in ready:
+            if change.kind == "mode":
+                self.preparer.closed.forget(change.path)
 
     def logged(self, state: str) -> LoggedStep:
         """The row of the log; what was packed once is not packed again."""

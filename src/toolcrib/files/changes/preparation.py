@@ -6,7 +6,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,6 +24,7 @@ from toolcrib.core.errors import (
     Unavailable,
 )
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
+from toolcrib.files.changes.closed_folders import ClosedFolders, is_ours
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
 from toolcrib.files.changes.step import ANYTHING, BULK_KINDS, Change, changed_error
@@ -64,6 +66,8 @@ class Preparer:
         is_alone: whether no run goes on, nor begins before the end of the step.
         restoring: an undo: what a tree held comes back whatever its names are.
         of_run: what a run changed, which nobody need hide from runs.
+        names_taken: how many names of a file, by its inode, the undo takes away or gives another.
+        closed: the folders that an undo opened up; the caller closes them in the end.
     """
 
     blobs: Blobs
@@ -76,6 +80,8 @@ class Preparer:
     is_alone: Callable[[], bool]
     restoring: bool = False
     of_run: bool = False
+    names_taken: Mapping[str, int] = field(default_factory=dict)
+    closed: ClosedFolders = field(default_factory=ClosedFolders)
     added: int = 0
     notes: list[str] = field(default_factory=list)
     _ready: list[Change] = field(default_factory=list)
@@ -92,8 +98,10 @@ class Preparer:
         """
         self._ready = []
         self._folders.clear()
+        self.closed.begin()
         for change in changes:
             self.check()
+            self._open_parents(change)
             match change.kind:
                 case "write":
                     self._write(change)
@@ -112,6 +120,15 @@ class Preparer:
                 case "move_in" | "move_out":
                     self._many(change)
         return self._ready
+
+    def _open_parents(self, change: Change) -> None:
+        if not self.restoring:
+            return
+        for path in (change.path, change.target):
+            if path is not None:
+                self.closed.open_parents(path)
+        if change.kind in BULK_KINDS:
+            self.closed.open(change.path)
 
     def _hide(self, place: SafePath, names: Iterable[str] = ("",)) -> None:
         """Refuse to put what must not be read where a run could: no mask lies over it there.
@@ -140,7 +157,8 @@ class Preparer:
     def _write(self, change: Change) -> None:
         ready = self._resolved(change)
         self._hide(ready.path)
-        with self._place(change.path, ready) as place:
+        # An undo puts another file in its place: nothing is written under its other names.
+        with self._place(change.path, ready, whole=self.restoring) as place:
             status = place.status if place else None
             self._compare(change, ready.path, place)
             if place is not None and status is not None:
@@ -148,8 +166,11 @@ class Preparer:
                     raise BadInput(
                         f"{change.path.display} is a folder, not a file.", hint="Name a file in it."
                     )
-                if not may_change(place.folder, place.name):
+                if not may_change(place.folder, place.name) and not (
+                    self.restoring and is_ours(status)
+                ):
                     raise read_only(change.path)
+                self._note_other_names(change, status)
                 (ready.before,) = self._reader(self._store).take(place, change.path.display)
                 if not ready.before.is_at(status):  # another one than was compared
                     raise changed_error(change.path.display)
@@ -160,6 +181,15 @@ class Preparer:
                         "keeps: what it held cannot be brought back"
                     )
         self._ready.append(ready)
+
+    def _note_other_names(self, change: Change, status: os.stat_result) -> None:
+        """Tell of names that a run, or somebody else, gave to what it wrote."""
+        taken = self.names_taken.get(EntryState.of(status).inode, 1)
+        if self.restoring and status.st_nlink > taken:
+            self.notes.append(
+                f"{change.path.display} had more names (hard links) that are not in what was "
+                "undone: there the file is as it was left"
+            )
 
     def _delete(self, change: Change) -> None:
         ready = self._resolved(change)
@@ -173,6 +203,10 @@ class Preparer:
             copied = not (change.permanent or ready.stored)
             inside = self._guard(change.path, ready.path, copied=copied)
             reader = self._reader(self._store if copied else skip_content, inside.may_go)
+            if self.restoring:
+                reader.before_folder = lambda folder, name, inner: self.closed.open_in(
+                    folder, name, _beneath(ready.path, inner)
+                )
             ready.tree = reader.take(place, change.path.display)
             if ready.stored:
                 ready.tree = self._with_digests(change.tree, ready.tree, place)
@@ -330,7 +364,7 @@ class Preparer:
         with self._place(change.path, ready, whole=True) as place:
             if place is None or place.status is None:
                 raise changed_error(change.path.display)
-            ready.before, known = EntryState.of(place.status), change.before
+            ready.before, known = self.closed.as_it_was(place.status), change.before
             if known is None or (known.kind, known.mode) != (ready.before.kind, ready.before.mode):
                 raise changed_error(change.path.display)
         self._ready.append(ready)
@@ -480,7 +514,13 @@ class Preparer:
     def _reader(
         self, sink: ContentSink, visit: Callable[[str, os.stat_result], None] | None = None
     ) -> TreeReader:
-        reader = TreeReader(sink, self.check, self.limits.max_entries, skip=self.skip)
+        reader = TreeReader(
+            sink,
+            self.check,
+            self.limits.max_entries,
+            skip=self.skip,
+            opens_closed=self.restoring,
+        )
         if visit is not None:
             reader.visit = visit
         return reader
@@ -688,6 +728,12 @@ def _refuse_closed(folder: SafePath, target: SafePath) -> None:
             raise explained(OSError(errno.EROFS, "read-only"), target.display)
         if not may_change(handle.fd, "."):
             raise explained(OSError(errno.EACCES, "no rights"), target.display)
+
+
+def names_taken(changes: Iterable[Change]) -> Counter[str]:
+    """How many names of a file, by its inode, changes take away or give another file."""
+    expected = (change.expected for change in changes if change.kind in ("write", "delete"))
+    return Counter(mark.rpartition("-")[2] for mark in expected)
 
 
 class _PathConflicts:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from toolcrib.core.errors import Conflict, NotFound, Unavailable
+from toolcrib.core.errors import Conflict, NotFound, PathDenied, ToolError, Unavailable
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes.preparation import expand
 from toolcrib.files.changes.step import BULK_KINDS, Change, Step
@@ -487,8 +487,19 @@ def undone_already(number: int, by: int) -> Conflict:
 
 def explain_conflict(error: Conflict | NotFound, steps: Iterable[LoggedStep]) -> Conflict:
     """A conflict of an undo, in its words."""
+    return Conflict(_nothing_undone(error, steps), hint=f"{error.hint} {ALONE}")
+
+
+def explain_denial(error: PathDenied, steps: Iterable[LoggedStep]) -> PathDenied:
+    """What may not be changed, in the words of an undo."""
+    error.message = _nothing_undone(error, steps)
+    error.hint = f"{error.hint} {ALONE}"
+    return error
+
+
+ALONE = "A path of its own can be undone with path=…"
+
+
+def _nothing_undone(error: ToolError, steps: Iterable[LoggedStep]) -> str:
     numbers = ", ".join(str(step.id) for step in steps)
-    return Conflict(
-        f"Nothing was undone (step {numbers}): {error.message}",
-        hint=f"{error.hint} A path of its own can be undone with path=…",
-    )
+    return f"Nothing was undone (step {numbers}): {error.message}"
