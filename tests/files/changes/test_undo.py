@@ -93,6 +93,41 @@ async def test_one_file_of_many(bench: Bench, root: Path) -> None:
     assert (root / "a").read_bytes() == b"new"
 
 
+async def test_the_rest_of_a_step_of_which_one_path_was_undone(bench: Bench, root: Path) -> None:
+    (root / "a").write_bytes(b"old")
+    step = Step("run_command")
+    for name in ("a", "n", "d/b", "d/c"):
+        step.write(bench.path(name), b"new")
+    await bench.apply(step)
+    for path, names in (("a", ["a"]), ("d/b", ["d/b"])):
+        _, (undone,) = await bench.changes.undo(bench.ctx(), path=bench.path(path), standing=True)
+        assert undone.paths == tuple(str(root / name) for name in names)
+    (root / "a").write_bytes(b"by hand")
+    assert [step.id for step in await bench.changes.steps(bench.path("d"), standing=True)] == [1]
+    assert await bench.changes.steps(bench.path("d/b"), standing=True) == []
+    _, (undone,) = await bench.changes.undo(bench.ctx(), standing=True)
+    assert undone.paths == tuple(str(root / name) for name in ("n", "d", "d/c"))
+    assert picture(root).keys() == {"a"}
+    assert (root / "a").read_bytes() == b"by hand"
+    assert await bench.changes.steps(standing=True) == []
+
+
+async def test_the_rest_of_a_step_by_its_number(bench: Bench, root: Path) -> None:
+    step = Step("run_command")
+    step.write(bench.path("a"), b"new")
+    step.write(bench.path("n"), b"new")
+    await bench.apply(step)
+    await bench.undo(1, "a")
+    await bench.changes.undo(bench.ctx(), number=2)  # made again: it is part of the step again
+    await bench.changes.undo(bench.ctx(), number=1)
+    assert picture(root) == {}
+    await bench.undo()
+    await bench.undo(1, "a")
+    assert picture(root).keys() == {"n"}
+    await bench.changes.undo(bench.ctx(), number=4)
+    assert picture(root).keys() == {"a", "n"}
+
+
 async def test_what_others_changed_is_not_touched(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     (root / "g").write_bytes(b"one")

@@ -199,6 +199,7 @@ class Changes:
         step = await self._log.read(lambda c: undo_log.find(c, number))
         if step is None:
             raise NoResults(f"Step {number} is not in the log any more.", hint="Run it again.")
+        step = await self._without_undone(step)
         back = await asyncio.to_thread(self._step_back, [step], tool, None)
         back.ignores_reads = True
         return await self.apply(back, ctx)
@@ -249,7 +250,7 @@ class Changes:
             tool: who asks, for the log.
 
         Returns:
-            The new step, and those that were taken back.
+            The new step, and those that were taken back, with the paths where that was done.
 
         Raises:
             NoResults: there are not so many.
@@ -260,7 +261,7 @@ class Changes:
         """
         latest = await self._log.read(undo_log.last)
         if number:
-            found = [await self.numbered(number)]
+            found = [await self._without_undone(await self.numbered(number))]
         else:
             found = await self.steps(path, count, standing=standing)
         if len(found) < count and not number:
@@ -280,7 +281,7 @@ class Changes:
         back = await asyncio.to_thread(self._step_back, found, tool, only, start)
         back.log_position = latest
         try:
-            return await self.apply(back, ctx), found
+            applied = await self.apply(back, ctx)
         except (Conflict, NotFound) as error:
             if number:
                 by = await self._log.read(partial(undo_log.undone_by, step=found[0]))
@@ -289,6 +290,15 @@ class Changes:
             raise explain_conflict(error, found) from None
         except PathDenied as error:
             raise explain_denial(error, found) from None
+        return applied, [_taken_back(step, back) for step in found]
+
+    async def _without_undone(self, step: LoggedStep) -> LoggedStep:
+        """A step that is named by its number: what is left of it to take back.
+
+        Nothing is: it is taken as a whole, and what stands there now says why it cannot be.
+        """
+        undone = await self._log.read(partial(undo_log.undone_paths, step=step))
+        return step if undone.issuperset(step.paths) else replace(step, undone=undone)
 
     async def numbered(self, number: int) -> LoggedStep:
         """A step inside the workspace.
@@ -317,13 +327,15 @@ class Changes:
         within = str(path.settled()) if path is not None and path.parts else ""
         found: list[LoggedStep] = []
         before = 0
-        history = undo_log.StandingSteps(whole=not within)
+        history = undo_log.StandingSteps(within)
         while len(found) < limit:
             rows = await self._log.read(partial(undo_log.newest, before=before))
             ours = [step for step in rows if self._is_ours(step, within)]
             if standing:
                 undos = await self._log.read(partial(_undos, steps=ours))
-                ours = [s for s in ours if history.takes(s, is_undo=s.id in undos)]
+                ours = [
+                    history.with_undone(s) for s in ours if history.takes(s, is_undo=s.id in undos)
+                ]
             found += ours
             if not rows:
                 break
@@ -545,6 +557,13 @@ class _Transaction:
             began=self._began,
         )
         return self._logged
+
+
+def _taken_back(step: LoggedStep, back: Step) -> LoggedStep:
+    """A step with the paths alone where it was taken back."""
+    touched = dict.fromkeys(back.undone_paths[step.id])
+    known = [path for path in step.paths if path in touched]
+    return replace(step, paths=tuple(dict.fromkeys([*known, *touched])))
 
 
 def _undos(connection: sqlite3.Connection, steps: Sequence[LoggedStep]) -> set[int]:

@@ -212,6 +212,7 @@ class Step:
         ignores_reads: whether the conversation does not know what is changed: what it has
             read is not compared, and it is not taken to know how the files look then.
         log_position: the last step of the log when those to take back were chosen.
+        undone_paths: of each step that it takes back, by its number, the paths where it does.
     """
 
     tool: str
@@ -219,6 +220,7 @@ class Step:
     changes: list[Change] = field(default_factory=list)
     ignores_reads: bool = False
     log_position: int | None = None
+    undone_paths: dict[int, list[str]] = field(default_factory=dict)
 
     def write(
         self,

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, ToolError, Unavailable
@@ -46,6 +46,7 @@ class LoggedStep:
         paths: what was changed, absolute.
         size: bytes that were newly stored for it.
         record: its changes, packed.
+        undone: paths of it, absolute, that were taken back alone; no column of the log.
     """
 
     id: int
@@ -61,6 +62,7 @@ class LoggedStep:
     paths: tuple[str, ...]
     size: int
     record: bytes
+    undone: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -108,7 +110,7 @@ class LoggedStep:
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> LoggedStep:
         """From a row with all `COLUMNS`."""
-        known = dict(zip((field.name for field in fields(cls)), row, strict=True))
+        known = dict(zip((field.name for field in fields(cls)), row, strict=False))
         known["undoable"] = bool(known["undoable"])
         known |= {key: tuple(json.loads(known[key])) for key in ("undoes", "paths")}
         return cls(**known)
@@ -295,18 +297,31 @@ def undone_by(connection: sqlite3.Connection, step: LoggedStep) -> int:
     return 0
 
 
+def undone_paths(connection: sqlite3.Connection, step: LoggedStep) -> frozenset[str]:
+    """The paths of a step that were taken back, and not made again."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND id > ? AND EXISTS "  # noqa: S608
+        "(SELECT 1 FROM json_each(undoes) WHERE value = ?)",
+        (step.id, step.id),
+    )
+    found: set[str] = set()
+    for later in map(LoggedStep.of_row, rows.fetchall()):
+        found.update(set(later.paths) - undone_paths(connection, later))
+    return frozenset(found)
+
+
 class StandingSteps:
     """Tells the steps whose changes still hold, of steps in the order of the newest first.
 
-    A step that takes back an undo stands in place of the step that was undone.
+    A step that takes back an undo stands in place of the step that was undone. A step counts as
+    taken back only where that was done to all of its paths: an undo of one leaves the others.
 
     Args:
-        whole: a step counts as taken back only where that was done to all of its paths; an
-            undo of one path leaves the others.
+        within: only what was done to this path and beneath it counts; "" for all.
     """
 
-    def __init__(self, *, whole: bool) -> None:
-        self._whole = whole
+    def __init__(self, within: str) -> None:
+        self._within = within
         self._undone: dict[int, set[str]] = {}
 
     def takes(self, step: LoggedStep, *, is_undo: bool) -> bool:
@@ -315,8 +330,20 @@ class StandingSteps:
             for number in step.undoes:
                 self._undone.setdefault(number, set()).update(step.paths)
             return False
-        paths = self._undone.get(step.id)
-        return paths is None or (self._whole and not paths.issuperset(step.paths))
+        undone = self._undone.get(step.id)
+        return undone is None or not all(self._is_undone(path, undone) for path in step.paths)
+
+    def _is_undone(self, path: str, undone: Container[str]) -> bool:
+        within = self._within
+        if within.startswith(f"{path}/"):  # of a tree that part may have been taken back alone
+            return path in undone or within in undone
+        return path in undone or (bool(within) and not f"{path}/".startswith(f"{within}/"))
+
+    def with_undone(self, step: LoggedStep) -> LoggedStep:
+        """A step that stands, and what of it was taken back."""
+        undone = frozenset(self._undone.get(step.id, ()))
+        left = tuple(path for path in step.paths if path not in undone)
+        return replace(step, paths=left, undone=undone)
 
 
 def prune(connection: sqlite3.Connection, oldest: float, max_bytes: int) -> None:
@@ -386,6 +413,7 @@ def step_back(
     steps = list(steps)
     back = Step(tool, undoes=tuple(step.id for step in steps))
     for step in steps:
+        changes: list[Change] = []
         if step.program is not None:
             raise Unavailable(
                 f"Step {step.id} ({step.tool}) is one of git, and is taken back by itself.",
@@ -397,12 +425,29 @@ def step_back(
                     change.path = change.path.named_from(start)
                     change.target = change.target and change.target.named_from(start)
                 many = change.kind in BULK_KINDS
-                back.changes += (
+                changes += (
                     _of_many(change, trees, only)
                     if many
                     else _reversed(change, step, blobs, trees, only)
                 )
+        left = list(_without(changes, step.undone))
+        back.changes += left
+        back.undone_paths[step.id] = [path for change in left for path in change.absolute_paths]
     return back
+
+
+def _without(changes: Iterable[Change], undone: frozenset[str]) -> Iterator[Change]:
+    """Changes that take something back, but for what was taken back before."""
+    for change in changes:
+        if change.kind in BULK_KINDS:
+            names = zip(change.absolute_paths, change.tree, strict=True)
+            change.tree = tuple(state for name, state in names if name not in undone)
+            if change.tree:
+                yield change
+        elif change.stored and any(path.startswith(f"{change.path}/") for path in undone):
+            yield from (single for single in expand(change) if str(single.path) not in undone)
+        elif not undone.issuperset(change.absolute_paths):
+            yield change
 
 
 def _concerns(change: Change, only: SafePath) -> bool:
