@@ -128,6 +128,18 @@ async def test_the_rest_of_a_step_by_its_number(bench: Bench, root: Path) -> Non
     assert picture(root).keys() == {"a", "n"}
 
 
+async def test_a_file_that_became_a_folder(bench: Bench, root: Path) -> None:
+    (root / "f").write_bytes(b"one")
+    step = Step("run_command")
+    step.delete(bench.path("f"))
+    step.write(bench.path("f/g"), b"two")
+    await bench.apply(step)
+    applied = await bench.undo()
+    assert (root / "f").read_bytes() == b"one"
+    assert applied.note == ""
+    assert os.listdir(root) == ["f"]
+
+
 async def test_what_others_changed_is_not_touched(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     (root / "g").write_bytes(b"one")

@@ -122,8 +122,8 @@ class Executor:
                     parent, staging = _moved(parent, move), _moved(staging, move)
             try:
                 self._clean_up(change, parent, staging)
-            except NotFound:
-                continue
+            except (NotFound, NotADirectoryError):
+                continue  # its folder went, and with it what stood there: a file may be there now
             except (OSError, ToolError) as error:
                 self.notes.append(
                     f"{change.staged_names(self.token)[1]} could not be removed: {error}"
