@@ -156,6 +156,29 @@ async def test_many_files_in_a_folder_that_was_there_are_renamed(
     assert set(picture(root)) == set(before)
 
 
+@pytest.mark.parametrize("where", ["new", "old"])
+async def test_an_edit_whose_time_was_set_back(bench: RunBench, root: Path, where: str) -> None:
+    (root / "old").mkdir()
+    await bench.changed(f"mkdir -p {where}; for i in $(seq 40); do echo 1234 > {where}/$i; done")
+    file = root / where / "7"
+    before, status = picture(root), file.stat()
+    os.link(file, root / "backup")  # changes the entry, and nothing else
+    file.chmod(0o600)
+    await bench.undo()
+    assert not file.exists()
+    await bench.undo()
+    assert file.read_text() == "1234\n"
+    (root / "backup").unlink()
+    status = file.stat()
+    with file.open("r+") as edited:
+        edited.write("USER")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(Conflict, match=f"{where}/7 has changed"):
+        await bench.undo()
+    assert file.read_text() == "USER\n"
+    assert picture(root).keys() == before.keys()
+
+
 async def test_of_a_folder_one_path_is_undone(bench: RunBench, root: Path) -> None:
     await bench.changed(TREE)
     await bench.undo(path="new/a")

@@ -157,6 +157,19 @@ async def test_what_others_changed_is_not_touched(bench: Bench, root: Path) -> N
     assert (root / "g").read_bytes() == b"one"
 
 
+@pytest.mark.parametrize("existed", [True, False])
+async def test_an_edit_whose_time_was_set_back(bench: Bench, root: Path, existed: bool) -> None:
+    if existed:
+        (root / "f").write_bytes(b"old")
+    await bench.write("f", b"run1")
+    status = (root / "f").stat()
+    (root / "f").write_bytes(b"USER")
+    os.utime(root / "f", ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(Conflict, match=r"\bf has changed"):
+        await bench.undo()
+    assert (root / "f").read_bytes() == b"USER"
+
+
 async def test_what_grew_in_a_new_folder_stays(bench: Bench, root: Path) -> None:
     await bench.write("new/f", b"one")
     (root / "new/theirs").write_bytes(b"x")

@@ -25,8 +25,9 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
+from toolcrib.files.changes.change_groups import groups
 from toolcrib.files.changes.execution import Executor
-from toolcrib.files.changes.preparation import Preparer, groups, names_taken
+from toolcrib.files.changes.preparation import Preparer, names_taken
 from toolcrib.files.changes.step import BULK_KINDS, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, explain_denial, step_back
@@ -45,6 +46,8 @@ SILENT_SECONDS = 600.0
 """After so long a step of a process that cannot be looked up counts as abandoned."""
 MAX_QUICK_BYTES = 16_000
 MAX_SINCE = 500
+KNOWN_AFTERWARDS = ("move", "folder", "remove_folder", "mode")
+"""Kinds of changes of which the log learns only when they are made what they left."""
 SINCE_PAGE = 20
 
 
@@ -530,7 +533,7 @@ class _Transaction:
             self._logged = None
             await self._service._save(self.logged("open"))  # noqa: SLF001
         await asyncio.to_thread(self._commit, ready)
-        if any(change.kind in ("move", "folder", "remove_folder", "mode") for change in ready):
+        if any(change.kind in KNOWN_AFTERWARDS or _is_placed(change) for change in ready):
             self._logged = None  # only now it is known how these are
 
     def _commit(self, ready: Sequence[Change]) -> None:
@@ -539,6 +542,8 @@ class _Transaction:
         for change in ready:
             if change.kind == "mode":
                 self.preparer.closed.forget(change.path)
+            elif _is_placed(change):
+                change.placed_ns = time.time_ns()
 
     def logged(self, state: str) -> LoggedStep:
         """The row of the log; what was packed once is not packed again."""
@@ -564,6 +569,11 @@ def _taken_back(step: LoggedStep, back: Step) -> LoggedStep:
     touched = dict.fromkeys(back.undone_paths[step.id])
     known = [path for path in step.paths if path in touched]
     return replace(step, paths=tuple(dict.fromkeys([*known, *touched])))
+
+
+def _is_placed(change: Change) -> bool:
+    """Whether a tree or files of our own were put into the workspace by renaming."""
+    return bool(change.stored) and change.kind in ("create_tree", "move_in")
 
 
 def _undos(connection: sqlite3.Connection, steps: Sequence[LoggedStep]) -> set[int]:

@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -174,6 +174,7 @@ class Preparer:
                 (ready.before,) = self._reader(self._store).take(place, change.path.display)
                 if not ready.before.is_at(status):  # another one than was compared
                     raise changed_error(change.path.display)
+                self._need_content(change, ready.before, place)
                 if not ready.before.digest:
                     ready.undoable = False
                     self.notes.append(
@@ -202,6 +203,7 @@ class Preparer:
                 ready.stored = ""
             copied = not (change.permanent or ready.stored)
             inside = self._guard(change.path, ready.path, copied=copied)
+            inside.placed_ns = change.placed_ns
             reader = self._reader(self._store if copied else skip_content, inside.may_go)
             if self.restoring:
                 reader.before_folder = lambda folder, name, inner: self.closed.open_in(
@@ -209,8 +211,9 @@ class Preparer:
                 )
             ready.tree = reader.take(place, change.path.display)
             if ready.stored:
-                ready.tree = self._with_digests(change.tree, ready.tree, place)
+                ready.tree = self._with_digests(change.tree, ready.tree, place, inside.late)
                 self.added += sum(state.size for state in ready.tree)
+            self._need_content(change, ready.tree[0], place)
             same = ready.tree[0].is_at(place.status)
             if not same or (change.tree and not same_tree(change.tree, ready.tree)):
                 raise changed_error(change.path.display)
@@ -222,6 +225,12 @@ class Preparer:
             if inside.found:
                 self.notes.append(f"among what was deleted: {some_of(inside.found)} (protected)")
         self._ready.append(ready)
+
+    def _need_content(self, change: Change, now: EntryState, place: WritePlace) -> None:
+        """Refuse to take back over an edit of the same size whose time was set back."""
+        known = change.expected_digest
+        if known and now.digest != known and not self._holds(change, place):
+            raise changed_error(change.path.display)
 
     def _may_store(self, folder: int) -> bool:
         """Whether what is in an open folder can be stored by renaming it.
@@ -246,15 +255,23 @@ class Preparer:
                     self._delete(single)
 
     def _with_digests(
-        self, known: Sequence[EntryState], tree: Sequence[EntryState], place: WritePlace
+        self,
+        known: Sequence[EntryState],
+        tree: Sequence[EntryState],
+        place: WritePlace,
+        late: Container[str],
     ) -> tuple[EntryState, ...]:
-        """A tree that was read without contents: only what looks otherwise than known is read."""
+        """A tree that was read without contents: only what looks otherwise than known is read.
+
+        And what is `late`: its entry changed since, if only by another name or other bits.
+        """
         before = {state.path: state for state in known}
         return tuple(
             state
             if state.kind != "file" or was is None or not was.digest
             else was
             if (was.mark, was.mode, was.owner) == (state.mark, state.mode, state.owner)
+            and state.path not in late
             else replace(state, digest=self._digest_in(place, state))
             for state in tree
             for was in (before.get(state.path),)
@@ -404,7 +421,8 @@ class Preparer:
         display = state_path(change.path, state).display
         if status is None:
             raise NotFound(f"{display} does not exist.", hint="Nothing to do.")
-        same = state.is_at(status)
+        late = 0 < change.placed_ns < status.st_ctime_ns
+        same = state.is_at(status) and not late
         if same and (state.mode, *state.owner) == (
             stat.S_IMODE(status.st_mode),
             status.st_uid,
@@ -562,6 +580,7 @@ class TreeGuard:
         target: where it is moved.
         restoring: an undo, which may take away what it was allowed to make.
         copied: what the tree holds is stored or goes elsewhere, and could be read there.
+        placed_ns: see `Change`; entries that changed since are noted in `late`.
     """
 
     path: SafePath
@@ -570,11 +589,15 @@ class TreeGuard:
     target: SafePath | None = None
     restoring: bool = False
     copied: bool = False
+    placed_ns: int = 0
     found: list[str] = field(default_factory=list)
+    late: set[str] = field(default_factory=set)
     _barring: dict[str, Callable[[str], str]] = field(default_factory=dict)
 
     def may_go(self, inner: str, status: os.stat_result) -> None:
         """Note a protected name; refuse the tree for one that must stay."""
+        if 0 < self.placed_ns < status.st_ctime_ns:
+            self.late.add(inner)
         self._refuse_second_name(inner, status)
         if not inner:
             return
@@ -734,65 +757,3 @@ def names_taken(changes: Iterable[Change]) -> Counter[str]:
     """How many names of a file, by its inode, changes take away or give another file."""
     expected = (change.expected for change in changes if change.kind in ("write", "delete"))
     return Counter(mark.rpartition("-")[2] for mark in expected)
-
-
-class _PathConflicts:
-    def __init__(self) -> None:
-        self.exact: dict[str, str] = {}
-        self.whole: set[str] = set()
-        self.above: set[str] = set()
-
-    def meets(self, change: Change) -> bool:
-        """Whether a change would find something else than what stands there now."""
-        # Whether a folder is empty by then is looked at when it is taken away.
-        whole = _is_whole(change) and change.kind != "remove_folder"
-        for path in _paths(change):
-            known = self.exact.get(path)
-            if known is not None and not (known == change.kind == "folder"):
-                return True
-            if whole and path in self.above:
-                return True
-            if any(above in self.whole for above in _above(path)):
-                return True
-        return False
-
-    def add(self, change: Change) -> None:
-        for path in _paths(change):
-            self.exact[path] = change.kind
-            self.above.update(_above(path))
-            if _is_whole(change):
-                self.whole.add(path)
-
-
-def groups(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """Runs of changes that do not depend on each other, in order."""
-    run: list[Change] = []
-    touched = _PathConflicts()
-    for change in changes:
-        if touched.meets(change):
-            yield run
-            run, touched = [], _PathConflicts()
-        run.append(change)
-        touched.add(change)
-    if run:
-        yield run
-
-
-def _is_whole(change: Change) -> bool:
-    return change.kind not in ("write", "folder")
-
-
-def _paths(change: Change) -> Iterator[str]:
-    if change.kind in BULK_KINDS:
-        yield from change.absolute_paths
-        return
-    yield change.path.absolute
-    if change.target is not None:
-        yield change.target.absolute
-
-
-def _above(path: str) -> Iterator[str]:
-    while path:
-        path = path.rpartition("/")[0]
-        if path:
-            yield path

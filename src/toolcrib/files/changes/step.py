@@ -83,6 +83,9 @@ class Change:
         index_digest: what an index that is written says.
         stored: the tree of our own (see `tree_store`) that is put in place, or that a deleted one
             becomes; "" where contents are copied.
+        placed_ns: when that tree was in its place, in nanoseconds; 0 where nobody knows. The
+            entry of a file in it that changed later may hold something else, though its size and
+            time are the same.
         number: its place in the step; the names that it uses meanwhile come from it.
         display: the path as a call would name it.
         staging_folder: where new things stand until they are put in place.
@@ -107,6 +110,7 @@ class Change:
     undoable: bool = True
     index_digest: str = ""
     stored: str = ""
+    placed_ns: int = 0
     number: int = 0
     display: str = field(init=False)
     staging_folder: SafePath = field(init=False)
@@ -164,6 +168,8 @@ class Change:
             found["after"] = self.after.to_json()
         if self.stored:
             found["at"] = self.stored
+        if self.placed_ns:
+            found["placed"] = self.placed_ns
         if self.tree and (self.after is not None or not self.has_stored_tree):
             found["tree"] = [state.to_json() for state in self.tree]
         return found
@@ -186,6 +192,7 @@ class Change:
             undoable=found["kept"],
             index_digest=found.get("meaning", ""),
             stored=found.get("at", ""),
+            placed_ns=found.get("placed", 0),
         )
         change.staging_folder = workspace.at(found["root"], found["stand"])
         return change

@@ -496,11 +496,12 @@ def _of_many(change: Change, trees: TreeStore, only: SafePath | None) -> list[Ch
     tree = tuple(s for name, s in names if only is None or f"{name}/".startswith(f"{wanted}/"))
     if change.kind == "move_out":
         return [Change("move_in", change.path, tree=tree, stored=change.stored)]
-    return [Change("move_out", change.path, tree=tree, stored=trees.place_for(change.stored))]
+    stored, placed = trees.place_for(change.stored), change.placed_ns
+    return [Change("move_out", change.path, tree=tree, stored=stored, placed_ns=placed)]
 
 
 def _undo_creation(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
-    back = Change("delete", change.path, tree=change.tree)
+    back = Change("delete", change.path, tree=change.tree, placed_ns=change.placed_ns)
     if change.stored:
         back.stored = trees.place_for(change.stored)
         if only is not None and len(only.parts) > len(change.path.settled().parts):
