@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -111,6 +112,42 @@ async def test_a_program_cannot_speak_in_the_marks_of_the_overlay(
     after = picture(root)
     assert sorted(set(after) - set(before)) == [".wh.f", "d/new"]
     assert {name: after[name] for name in before} == before
+
+
+async def test_marks_that_a_job_sets_mislead_no_later_run(bench: RunBench, root: Path) -> None:
+    need_attributes(root)
+    (root / "d").mkdir()
+    for name in ("d/kept", "empty", "f", "closed", "own", "untouched"):
+        (root / name).write_text("" if name == "empty" else f"{name}\n")
+    os.setxattr(root / "untouched", "user.overlay.origin", b"the user's own")
+    before = picture(root)
+    running = await bench.start(
+        PYTHON.format(
+            "for name, mark, value in (('empty', 'whiteout', b'y'), ('.', 'opaque', b'x'),\n"
+            "    ('d', 'opaque', b'y'), ('f', 'metacopy', b''), ('f', 'redirect', b'/own'),\n"
+            "    ('closed', 'metacopy', b'')):\n"
+            "  os.setxattr(name, f'user.overlay.{mark}', value)\n"
+            "os.chmod('closed', 0o400)\n"
+            "os.setxattr('own', 'user.comment', b'x')\n"
+            "open('new', 'w').close(); os.setxattr('new', 'user.overlay.whiteout', b'y')"
+        )
+    )
+    async with asyncio.timeout(20):
+        await running.confined.wait()
+    outcome = await running.finish()
+    (marks,) = (note for note in outcome.notes if "user.overlay" in note)
+    assert marks.startswith("., closed, d, empty, f and 1 more: ")
+    assert marks.endswith("removed")
+    assert "own: extended attributes that the run may have set: undo leaves them" in outcome.notes
+    for name in (".", "d", "empty", "f", "closed", "new"):
+        assert os.listxattr(root / name) == []
+    assert os.listxattr(root / "own") == ["user.comment"]
+    assert os.listxattr(root / "untouched") == ["user.overlay.origin"]
+    assert mode(root / "closed") == 0o400
+    ran = await bench.sh("cat d/kept f closed empty; : > made")
+    assert (ran.exit_code, str(ran.stdout)) == (0, "d/kept\nf\nclosed\n")
+    await bench.undo(2)
+    assert picture(root) == before
 
 
 @pytest.mark.timeout(120)

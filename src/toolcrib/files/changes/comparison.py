@@ -13,6 +13,7 @@ from typing import Self
 
 from toolcrib.core.errors import ToolError
 from toolcrib.core.settings import WorkspaceConfig
+from toolcrib.files.changes.attributes import attributes_since
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index
@@ -46,6 +47,12 @@ SET_ID_BITS = stat.S_ISUID | stat.S_ISGID
 MAX_DISPLAY_CHARS = 100
 """Of a path that lies too deep."""
 NO_FILES = "sockets or devices, which undo leaves; each has to be covered in the runs to come"
+MARKS = "marks of an overlay (user.overlay.*), by which runs would see other files"
+ATTRIBUTES = (
+    "extended attributes that the run may have set: undo leaves them",
+    f"{MARKS}: removed",
+    f"{MARKS}: could not be removed",
+)
 NOT_LOOKED_INTO = "not looked into (too deep, or closed): undo leaves what the run made there"
 
 
@@ -87,6 +94,7 @@ class Comparison:
             if self._restore(handle, judge) and self.restores:
                 after = take_snapshot(handle.fd, skip, Checkpoint(), self.before)
                 judge = self._judge(handle, after)
+            self._tell_attributes(handle, after)
         self.notes += [*judge.repositories.notes, *self._unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
         odd = [delta.path for delta in judge.deltas if delta.after and delta.after.kind == "other"]
@@ -95,6 +103,14 @@ class Comparison:
         self.deltas += [
             found for delta in judge.deltas if (found := self._loggable(delta)) is not None
         ]
+
+    def _tell_attributes(self, handle: Handle, after: Snapshot) -> None:
+        for paths, text in zip(
+            attributes_since(handle.fd, self.before, after), ATTRIBUTES, strict=True
+        ):
+            if paths:
+                displayed = [printable(self._path(path).display if path else ".") for path in paths]
+                self.notes.append(f"{some_of(displayed, 5)}: {text}")
 
     def _judge(self, handle: Handle, after: Snapshot) -> ChangeJudge:
         deltas = self._differing(handle, after)
