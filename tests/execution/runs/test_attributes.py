@@ -189,6 +189,17 @@ async def test_a_folder_that_cannot_be_renamed_is_explained(
     assert "mv" in ran.outcome.notes[-1]
 
 
+async def test_a_clone_with_hard_links_is_explained(bench: RunBench, root: Path) -> None:
+    await bench.changed("git init -q a; cd a; echo x > f; git add f; git commit -qm x")
+    ran = await bench.sh("git clone -q a b; true")
+    if "hardlink different" not in str(ran.stderr):
+        pytest.skip("this git does not compare what it links")
+    assert "git clone --no-hardlinks works" in ran.outcome.notes[-1]
+    ran = await bench.sh("git clone -q --no-hardlinks a b")
+    assert (ran.exit_code, str(ran.stderr)) == (0, "")
+    assert not any("hardlinks" in note for note in ran.outcome.notes)
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -157,6 +157,12 @@ RENAME_NOTE = (
     "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
     "background (background=true) it can."
 )
+CLONE_SIGN = "hardlink different from source"
+CLONE_NOTE = (
+    "in here a hard link to a file that was there before the run has another inode number, and git "
+    "clone takes that for an attack: git clone --no-hardlinks works, and so does the background "
+    "(background=true)."
+)
 
 
 class Runs:
@@ -248,8 +254,8 @@ class Runs:
             outcome = await running.finish()
         size = done.stdout.size + done.stderr.size
         notes = [*outcome.notes, *confined.notes]
-        if layered and done.exit_code and await in_thread_if_large(size, _could_not_rename, done):
-            notes.append(RENAME_NOTE)
+        if layered:
+            notes += await in_thread_if_large(size, _overlay_notes, done)
         return RunResult(
             exit_code=done.exit_code,
             stdout=done.stdout,
@@ -506,7 +512,11 @@ def _is_of(pending: PendingRun, ctx: Ctx) -> bool:
     return pending.session == ctx.session.id or ctx.caller.surface == "cli"
 
 
-def _could_not_rename(done: Collected) -> bool:
-    """Whether its output has what an overlay answers to the rename of a folder from below."""
-    texts = (str(output).casefold() for output in (done.stdout, done.stderr))
-    return any(words in text for text in texts for words in CROSS_DEVICE_SIGNS)
+def _overlay_notes(done: Collected) -> list[str]:
+    """What to do about failures that only an overlay has, by what the program said of them."""
+    text = f"{done.stdout}\n{done.stderr}".casefold()
+    # Of several commands the last may have succeeded, so git's words count at any end.
+    notes = [CLONE_NOTE] if CLONE_SIGN in text else []
+    if done.exit_code and any(words in text for words in CROSS_DEVICE_SIGNS):
+        notes.append(RENAME_NOTE)
+    return notes
