@@ -373,10 +373,14 @@ class Toolbox:
 
     def keep_schedule(self) -> None:
         """Run what the tool `schedule` has planned, as long as this is open. For servers."""
+        from toolcrib.files.paths import Workspace
         from toolcrib.state.schedules import Schedules
 
+        def holds(folder: str) -> bool:  # which folders there are may be told after the start
+            return self.use(Workspace).holds(folder)
+
         with suppress(ToolError):  # the first call says what is wrong with the store
-            self.use(Schedules).start(self.registry, self._within)
+            self.use(Schedules).start(self.registry, self._within, holds)
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""

@@ -14,12 +14,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Invoke, Question, Scope, Services
-from toolcrib.core.errors import BadInput, NotFound, StorageFailure, ToolError
+from toolcrib.core.errors import BadInput, Denied, NotFound, StorageFailure, ToolError
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
 from toolcrib.state.sessions import Sessions
@@ -56,14 +56,17 @@ OUTCOME_CHARS = 2000
 State = Literal["waiting", "running", "done", "failed", "missed", "lost", "cancelled"]
 COLUMNS = "id, due, session, text, tool, arguments, directory, state, owner, outcome, reason"
 Within = Callable[[Scope], Invoke]
+HoldsFolder = Callable[[str], bool]
+"""Whether a folder lies in the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledCall:
     """A reminder (no tool), or a call. `due` is in seconds since 1970.
 
-    `reason` is why a person was asked about the call itself when it was scheduled; "" where only
-    its rights were.
+    `directory` is the folder in which it was approved, and in which it runs; "" is the first of
+    the workspace. `reason` is why a person was asked about the call itself when it was scheduled;
+    "" where only its rights were.
     """
 
     id: int
@@ -115,6 +118,7 @@ class Schedules:
         self._running: set[asyncio.Task[None]] = set()
         self._registry: Registry | None = None
         self._within: Within | None = None
+        self._holds: HoldsFolder | None = None
         self.warnings: list[str] = []
 
     @classmethod
@@ -123,10 +127,10 @@ class Schedules:
         workspace = _workspace_of(services.config)
         return cls(services.use(Store).area(SCHEMA), services.use(Sessions), workspace)
 
-    def start(self, registry: Registry, within: Within) -> None:
+    def start(self, registry: Registry, within: Within, holds: HoldsFolder) -> None:
         """Run what is due from now on. A second time changes nothing."""
         if self._task is None:
-            self._registry, self._within = registry, within
+            self._registry, self._within, self._holds = registry, within, holds
             self._task = asyncio.get_running_loop().create_task(self._keep_running())
 
     @property
@@ -291,23 +295,35 @@ class Schedules:
     async def _called(self, one: ScheduledCall) -> Result:
         assert self._registry is not None
         assert self._within is not None
+        assert self._holds is not None
+        if one.directory and not self._holds(one.directory):
+            # Relative paths would start in another folder than the one that was approved.
+            raise Denied(
+                f"{one.directory} is no folder of the workspace any more.",
+                hint="Schedule it again where it is to run.",
+            )
+        live = await self._sessions.load(one.session)
+        # The conversation may have gone elsewhere, and stays there: only the folder is its own.
+        session = replace(live, directory=one.directory, changed=False)
 
         async def approved(question: Question) -> bool:
             # A person let this very call go on when it was scheduled, for what was known then;
             # what its text may carry out by now was theirs to see in its arguments.
-            return question.tool == one.tool and (
-                question.reason == one.reason or question.is_taint
+            return (
+                question.tool == one.tool
+                and session.directory == one.directory
+                and (question.reason == one.reason or question.is_taint)
             )
 
         caller = Caller("schedule", ask=approved, unattended=True)
-        session = await self._sessions.load(one.session)
-        session.directory = one.directory or session.directory
         scope = Scope(self._registry, session, caller, time.monotonic() + CALL_SECONDS)
         try:
             return await self._within(scope)(one.tool, one.arguments)
         finally:
-            if session.changed:
-                await asyncio.shield(self._sessions.save(session))
+            live.taint(untrusted=session.untrusted, private=session.private)
+            live.changed |= session.changed
+            if live.changed:
+                await asyncio.shield(self._sessions.save(live))
 
     def _warn(self, one: ScheduledCall, what: str) -> None:
         self.warnings.append(f"Scheduled {one.id} for {moment(one.due)} ({one.title}) {what}.")

@@ -80,6 +80,48 @@ async def test_what_was_approved_is_that_call_and_no_other(machine: Machine) -> 
     )
 
 
+async def test_a_call_runs_in_the_folder_in_which_it_was_approved(machine: Machine) -> None:
+    """Wherever the conversation has gone since, which stays there."""
+    for name in ("here", "there"):
+        (machine.folder / name).mkdir()
+    await machine("change_directory", path="here")
+    arguments = {"path": "a.txt", "content": "ran\n"}
+    added = await machine("schedule", when="1s", tool="append_file", arguments=arguments)
+    await machine("change_directory", path=str(machine.folder / "there"))
+    one = await ended(machine.box.use(Schedules), added.data["id"])
+    assert one.state == "done", one.outcome
+    assert (machine.folder / "here/a.txt").read_text() == "ran\n"
+    assert not (machine.folder / "there/a.txt").exists()
+    before = await machine("get_workspace")
+    assert before.data["current"] == str(machine.folder / "there")
+    added = await machine("schedule", when="0s", tool="change_directory", arguments={})
+    assert (await ended(machine.box.use(Schedules), added.data["id"])).state == "done"
+    assert (await machine("get_workspace")).data == before.data
+
+
+async def test_a_call_of_the_first_folder_stays_there(machine: Machine) -> None:
+    (machine.folder / "there").mkdir()
+    arguments = {"path": "a.txt", "content": "ran\n"}
+    added = await machine("schedule", when="1s", tool="append_file", arguments=arguments)
+    await machine("change_directory", path="there")
+    assert (await ended(machine.box.use(Schedules), added.data["id"])).state == "done"
+    assert (machine.folder / "a.txt").exists()
+    assert not (machine.folder / "there/a.txt").exists()
+
+
+async def test_a_call_whose_folder_is_no_longer_of_the_workspace_is_not_run(
+    machine: Machine,
+) -> None:
+    machine.box.keep_schedule()
+    write = {"path": "a.txt", "content": "x"}
+    schedules = machine.box.use(Schedules)
+    number = await schedules.add(time.time(), "", "write_file", write, "one", "/gone/elsewhere")
+    one = await ended(schedules, number)
+    assert one.state == "failed"
+    assert "no folder of the workspace" in one.outcome
+    assert not (machine.folder / "a.txt").exists()
+
+
 async def test_another_workspace_has_its_own(machine: Machine, tmp_path: Path) -> None:
     """What is due in one is neither seen, taken back nor run by servers of others."""
     store = str(machine.box.use(Store).path)

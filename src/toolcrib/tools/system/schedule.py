@@ -24,6 +24,7 @@ from toolcrib.core.tool import (
     Right,
     tool,
 )
+from toolcrib.files.paths import Workspace
 from toolcrib.middleware.policy import decision_on, question_text, rights_of
 from toolcrib.middleware.validate import bind
 from toolcrib.state.redaction import redact
@@ -103,7 +104,7 @@ async def schedule(
     """
     schedules = ctx.use(Schedules)
     if ctx.within is not None and not ctx.caller.single:
-        schedules.start(ctx.registry, ctx.within)
+        schedules.start(ctx.registry, ctx.within, ctx.use(Workspace).holds)
     if action == "list":
         found = await schedules.listed()
         lines = [_line(one) for one in found] or ["Nothing is scheduled."]
@@ -120,7 +121,7 @@ async def schedule(
     if len(text) > MAX_TEXT_CHARS:
         raise BadInput(f"text has more than {MAX_TEXT_CHARS:,} characters.")
     number = await schedules.add(
-        due, text.strip(), name, given, ctx.session.id, ctx.session.directory, INNER_REASON.get()
+        due, text.strip(), name, given, ctx.session.id, _folder(ctx), INNER_REASON.get()
     )
     zone = local_zone()
     moment, _ = moment_of(str(int(due)), zone)
@@ -128,6 +129,15 @@ async def schedule(
     if not schedules.is_running:
         line += " It needs a server of toolcrib that runs then (toolcrib mcp or serve)."
     return Result(line, {"id": number, "due": moment.isoformat()})
+
+
+def _folder(ctx: Ctx) -> str:
+    """Where the conversation is now, by its real path: another server may spell it otherwise."""
+    workspace = ctx.use(Workspace)
+    if not workspace.roots:
+        return ""
+    start = workspace.start(ctx.session.directory)
+    return start.root.real_path(start.parts)
 
 
 def _due(when: str) -> float:
