@@ -31,9 +31,10 @@ async def errors(call: Call, proceed: Proceed) -> Result:
         known.message, known.hint = clean(known.message).text, clean(known.hint).text
         result = Result(error=ErrorInfo.of(known))
     # What another's tool computes is left as it is: it may be JSON. The next call has the news,
-    # which on a command line there is none of.
+    # which on a command line there is none of. Nobody reads now what a scheduled call gives.
     pure = not call.tool.rights and not _is_ours(call.tool)
-    waits = pure and call.ctx.caller.surface != "cli"
+    surface = call.ctx.caller.surface
+    waits = (pure and surface != "cli") or surface == "schedule"
     news = () if waits else call.ctx.services.news()
     notes = [f"Note: {note}" for note in (*call.ctx.warnings, *news)]
     call.ctx.warnings.clear()

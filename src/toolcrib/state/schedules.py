@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Invoke, Question, Scope, Services
+from toolcrib.core.context import Caller, Invoke, Question, Scope, Services, Session
 from toolcrib.core.errors import BadInput, Denied, NotFound, StorageFailure, ToolError
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
@@ -41,6 +41,10 @@ SCHEMA = Schema(
         """,
         "ALTER TABLE scheduled ADD COLUMN workspace TEXT NOT NULL DEFAULT '';",
         "ALTER TABLE scheduled ADD COLUMN reason TEXT NOT NULL DEFAULT '';",
+        """
+        ALTER TABLE scheduled ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE scheduled ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+        """,
     ),
 )
 MAX_WAITING = 200
@@ -52,9 +56,13 @@ POLL_SECONDS = 15.0
 """How often a server looks what others have scheduled."""
 CALL_SECONDS = 3600.0
 OUTCOME_CHARS = 2000
+SEE_LIST = "schedule with action=list shows"
 
 State = Literal["waiting", "running", "done", "failed", "missed", "lost", "cancelled"]
-COLUMNS = "id, due, session, text, tool, arguments, directory, state, owner, outcome, reason"
+COLUMNS = (
+    "id, due, session, text, tool, arguments, directory, state, owner, outcome, reason, "
+    "untrusted, private"
+)
 Within = Callable[[Scope], Invoke]
 HoldsFolder = Callable[[str], bool]
 """Whether a folder lies in the workspace."""
@@ -66,7 +74,8 @@ class ScheduledCall:
 
     `directory` is the folder in which it was approved, and in which it runs; "" is the first of
     the workspace. `reason` is why a person was asked about the call itself when it was scheduled;
-    "" where only its rights were.
+    "" where only its rights were. `untrusted` and `private` are what the conversation had read that
+    scheduled it; with an outcome both are set, for it may hold anything.
     """
 
     id: int
@@ -80,6 +89,8 @@ class ScheduledCall:
     owner: str
     outcome: str
     reason: str = ""
+    untrusted: bool = True
+    private: bool = True
 
     @property
     def title(self) -> str:
@@ -92,7 +103,9 @@ class ScheduledCall:
 
 def _row(values: tuple[Any, ...]) -> ScheduledCall:
     number, due, session, text, tool, arguments, *rest = values
-    return ScheduledCall(number, due, session, text, tool, json.loads(arguments), *rest)
+    *rest, untrusted, private = rest
+    call = ScheduledCall(number, due, session, text, tool, json.loads(arguments), *rest)
+    return replace(call, untrusted=bool(untrusted), private=bool(private))
 
 
 def _workspace_of(config: Config) -> str:
@@ -151,7 +164,7 @@ class Schedules:
         text: str,
         tool: str,
         arguments: Mapping[str, Any],
-        session: str,
+        session: Session,
         directory: str,
         reason: str = "",
     ) -> int:
@@ -160,6 +173,7 @@ class Schedules:
         Raises:
             BadInput: too many wait already.
         """
+        marks = session.untrusted, session.private
 
         def write(connection: sqlite3.Connection) -> int:
             count = "SELECT count(*) FROM scheduled WHERE state = 'waiting'"
@@ -169,11 +183,11 @@ class Schedules:
                 )
             added = connection.execute(
                 "INSERT INTO scheduled (due, created, session, text, tool, arguments, directory, "
-                "state, owner, outcome, workspace, reason) "
-                "VALUES (?,?,?,?,?,?,?,'waiting','','',?,?)",
+                "state, owner, outcome, workspace, reason, untrusted, private) "
+                "VALUES (?,?,?,?,?,?,?,'waiting','','',?,?,?,?)",
                 (
-                    *(due, time.time(), session, text, tool, json.dumps(dict(arguments))),
-                    *(directory, self._workspace, reason),
+                    *(due, time.time(), session.id, text, tool, json.dumps(dict(arguments))),
+                    *(directory, self._workspace, reason, *marks),
                 ),
             ).lastrowid
             connection.execute(
@@ -200,6 +214,22 @@ class Schedules:
             lambda c: [_row(values) for values in c.execute(statement, parameters)]
         )
 
+    async def waiting(self, number: int) -> ScheduledCall:
+        """One that waits.
+
+        Raises:
+            NotFound: none of this id waits.
+        """
+        statement = (
+            f"SELECT {COLUMNS} FROM scheduled "  # noqa: S608 - constants
+            "WHERE id = ? AND workspace = ? AND state = 'waiting'"
+        )
+        parameters = (number, self._workspace)
+        values = await self._rows.read(lambda c: c.execute(statement, parameters).fetchone())
+        if values is None:
+            raise _not_waiting(number)
+        return _row(values)
+
     async def cancel(self, number: int) -> ScheduledCall:
         """Take back one that waits.
 
@@ -208,7 +238,7 @@ class Schedules:
         """
         found = await self._move(number, "waiting", "cancelled")
         if found is None:
-            raise NotFound(f"Nothing that waits has the id {number}.", hint="action list shows it.")
+            raise _not_waiting(number)
         return found
 
     async def _move(
@@ -218,8 +248,9 @@ class Schedules:
 
         def write(connection: sqlite3.Connection) -> ScheduledCall | None:
             values = connection.execute(
-                f"UPDATE scheduled SET state = ?, owner = ?, outcome = ? "  # noqa: S608 - constants
-                f"WHERE id = ? AND state = ? AND workspace = ? RETURNING {COLUMNS}",
+                "UPDATE scheduled SET state = ?1, owner = ?2, outcome = ?3, "  # noqa: S608 - constants
+                "untrusted = untrusted OR ?3 != '', private = private OR ?3 != '' "
+                f"WHERE id = ?4 AND state = ?5 AND workspace = ?6 RETURNING {COLUMNS}",
                 (after, self._owner, outcome[:OUTCOME_CHARS], number, before, self._workspace),
             ).fetchone()
             return None if values is None else _row(values)
@@ -280,7 +311,7 @@ class Schedules:
 
     async def _run_noted(self, one: ScheduledCall) -> None:
         if not one.tool:
-            self.warnings.append(f"Reminder for {moment(one.due)}: {one.text}")
+            self._remind(one)
             await self._move(one.id, "running", "done")
             return
         try:
@@ -290,7 +321,7 @@ class Schedules:
         except ToolError as error:
             state, outcome = "failed", error.message
         await self._move(one.id, "running", state, outcome)
-        self._warn(one, f"{state}: {one_line(outcome, 200)}")
+        self._warn(one, f"{state}; {SEE_LIST} its outcome")
 
     async def _called(self, one: ScheduledCall) -> Result:
         assert self._registry is not None
@@ -325,5 +356,15 @@ class Schedules:
             if live.changed:
                 await asyncio.shield(self._sessions.save(live))
 
+    def _remind(self, one: ScheduledCall) -> None:
+        # Whoever calls next reads it as words of toolcrib, for which outside text must not pass.
+        what = f": {one.text}" if not one.untrusted else f" is due; {SEE_LIST} it."
+        self.warnings.append(f"Reminder for {moment(one.due)}{what}")
+
     def _warn(self, one: ScheduledCall, what: str) -> None:
-        self.warnings.append(f"Scheduled {one.id} for {moment(one.due)} ({one.title}) {what}.")
+        """Say what became of one, without a word of it: another conversation may read this."""
+        self.warnings.append(f"Scheduled {one.id} for {moment(one.due)} ({one.tool}) {what}.")
+
+
+def _not_waiting(number: int) -> NotFound:
+    return NotFound(f"Nothing that waits has the id {number}.", hint="action list shows it.")

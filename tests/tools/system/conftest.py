@@ -30,15 +30,19 @@ class Machine:
     questions: list[str] = field(default_factory=list)
     says: bool = True
 
-    async def call(self, name: str, /, **arguments: Any) -> Result:
-        """A call, whatever comes of it."""
+    @property
+    def caller(self) -> Caller:
+        """Who asks that person."""
 
         async def ask(question: Question) -> bool:
             self.questions.append(f"{question.reason}: {question.summary}")
             return self.says
 
-        caller = Caller("test", ask=ask)
-        return await self.box.call(name, arguments, session="one", caller=caller)
+        return Caller("test", ask=ask)
+
+    async def call(self, name: str, /, **arguments: Any) -> Result:
+        """A call, whatever comes of it."""
+        return await self.box.call(name, arguments, session="one", caller=self.caller)
 
     async def __call__(self, name: str, /, **arguments: Any) -> Result:
         """A call that works."""

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Call, Ctx
-from toolcrib.core.errors import BadInput
+from toolcrib.core.errors import BadInput, ToolDisabled
 from toolcrib.core.result import Result
 from toolcrib.core.tool import (
     CHANGING,
     NET,
-    NONE,
+    READ,
     WRITE,
     Count,
     Decision,
     JsonObject,
     Param,
     Right,
+    Tool,
+    decide,
     tool,
 )
 from toolcrib.files.paths import Workspace
@@ -45,15 +47,19 @@ INNER_REASON: ContextVar[str] = ContextVar("why a person was asked about the cal
 
 
 async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """A call is approved when it is scheduled: nobody may be there at its time.
+    """What a person is asked: about a call when it is scheduled, about one of others' when it goes.
 
-    It is judged as if it were made now, and what a person would be asked about then is asked now.
+    Nobody may be there at its time, so it is judged as if it were made now, and what a person
+    would be asked about then is asked now.
     """
     INNER_REASON.set("")
+    number = arguments.get("id")
+    if arguments["action"] == "cancel" and number is not None:
+        return await _cancelling(number, ctx)
     name = str(arguments.get("tool") or "")
     if arguments["action"] != "add" or not name:
         return None
-    found = ctx.registry.resolve(name).loaded
+    found = _offered(name, ctx)
     given = arguments.get("arguments") or {}
     if found.name in NEVER:
         return None  # it is refused
@@ -73,13 +79,39 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=preview, is_exact=True)
 
 
+async def _cancelling(number: int, ctx: Ctx) -> Decision | None:
+    """Its own a conversation takes back as it likes; a person decides about those of others."""
+    one = await ctx.use(Schedules).waiting(number)
+    if one.session == ctx.session.id or ctx.caller.typed_by_user:
+        return None
+    reason = "another conversation has scheduled it"
+    return Decision("ask", reason, explicit=True, preview=one.title, is_exact=True)
+
+
+def _offered(name: str, ctx: Ctx) -> Tool:
+    """The tool of this name, where the caller may call it itself.
+
+    Raises:
+        UnknownTool: no tool has the name.
+        ToolDisabled: it is switched off, or not in the profile.
+    """
+    found = ctx.registry.resolve(name).loaded
+    is_denied = decide(ctx.config.policy, found, ()).action == "deny"
+    if not is_denied and all(tool.name != found.name for tool in ctx.offered):
+        raise ToolDisabled(
+            f"{found.name} is not in the profile.",
+            hint=f"The user can add it: --profile …,{found.name}",
+        )
+    return found
+
+
 def _needed(given: Mapping[str, Any]) -> Right:
-    return NONE if given["action"] == "list" else WRITE
+    return READ if given["action"] == "list" else WRITE
 
 
 @tool(
     group="system",
-    rights=WRITE,
+    rights=READ | WRITE,
     keywords=("remind", "reminder", "later", "timer", "alarm", "cron", "at", "delay"),
     aliases=("remind_me", "set_reminder", "set_timer", "schedule_task"),
     argument_aliases={"time": "when", "at": "when", "message": "text", "args": "arguments"},
@@ -108,12 +140,12 @@ async def schedule(
     if action == "list":
         found = await schedules.listed()
         lines = [_line(one) for one in found] or ["Nothing is scheduled."]
-        return Result("\n".join(lines), {"scheduled": [_json(one) for one in found]})
+        return _marked(found, "\n".join(lines), {"scheduled": [_json(one) for one in found]})
     if action == "cancel":
         if id is None:
             raise BadInput("Which one? Send its id.", hint="action list shows them.")
         gone = await schedules.cancel(id)
-        return Result(f"Cancelled {gone.id}: {gone.title}", _json(gone))
+        return _marked([gone], f"Cancelled {gone.id}: {gone.title}", _json(gone))
     due = _due(when)
     name, given = await _checked(ctx, tool, arguments or {})
     if not name and not text.strip():
@@ -121,7 +153,7 @@ async def schedule(
     if len(text) > MAX_TEXT_CHARS:
         raise BadInput(f"text has more than {MAX_TEXT_CHARS:,} characters.")
     number = await schedules.add(
-        due, text.strip(), name, given, ctx.session.id, _folder(ctx), INNER_REASON.get()
+        due, text.strip(), name, given, ctx.session, _folder(ctx), INNER_REASON.get()
     )
     zone = local_zone()
     moment, _ = moment_of(str(int(due)), zone)
@@ -169,11 +201,18 @@ async def _checked(ctx: Ctx, name: str, given: Mapping[str, Any]) -> tuple[str, 
         if given:
             raise BadInput("There are arguments and no tool.", hint="Name the tool to call.")
         return "", {}
-    found = ctx.registry.resolve(name).loaded
+    found = _offered(name, ctx)
     if found.name in NEVER:
         raise BadInput(f"{found.name} cannot be scheduled.", hint="Name the tool itself.")
     await bind(found, given, ctx)
     return found.name, given
+
+
+def _marked(calls: Sequence[ScheduledCall], text: str, data: dict[str, Any]) -> Result:
+    """A result that marks whoever reads it as what is shown had been marked."""
+    private = any(one.private for one in calls)
+    source = "what was scheduled" if any(one.untrusted for one in calls) else ""
+    return Result(text, data, source=source, private=private, impersonal=not private)
 
 
 def _line(one: ScheduledCall) -> str:
