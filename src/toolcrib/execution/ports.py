@@ -338,8 +338,10 @@ class Ports:
     def open(cls, services: Services) -> Self:
         """Nothing is open before a run asks for it."""
         # Where the configuration expects a server of the user's (a model, MCP), we send their keys.
-        named = _CONFIGURED.findall(repr(services.config))
-        reserved = frozenset(map(int, named))
+        config = services.config
+        named = map(int, _CONFIGURED.findall(repr(config)))
+        # And where clients look for `toolcrib serve` and `toolcrib proxy`, they send theirs.
+        reserved = frozenset({*named, config.http.port, config.proxy.port})
         return cls(services.use(Processes), lambda: services.use(Egress), reserved)
 
     def of(self, session: str) -> tuple[RunPorts, ...]:

@@ -199,6 +199,15 @@ async def test_where_a_server_of_the_user_is_expected_no_run_listens(
         assert "127.0.0.1:18734" not in opened.text
 
 
+async def test_where_clients_look_for_toolcrib_no_run_listens(folder: Path, strong: None) -> None:
+    """What they send there, such as keys, is for `toolcrib serve` and `toolcrib proxy`."""
+    del strong
+    async with box_on(folder, http={"port": 18_722}, proxy={"port": 18_723}) as box:
+        for port in (18_722, 18_723):
+            opened = await fine(box, "run_command", command="sleep 99", ports=[port])
+            assert f"127.0.0.1:{port}" not in opened.text
+
+
 async def test_where_nothing_listens_a_connection_breaks_at_once(
     folder: Path, strong: None
 ) -> None:
