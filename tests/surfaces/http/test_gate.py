@@ -60,6 +60,7 @@ async def test_a_known_host_name_is_served(client: httpx2.AsyncClient, host: str
     [
         *("https://evil.example", "null", "", "http://localhost.evil.example"),
         *("https://chat.example.evil.example", "http://chat.example", "file://"),
+        *("http://localhost:8000", "http://127.0.0.1:8000", "https://[::1]", "http://127.0.0.1"),
     ],
 )
 async def test_an_unknown_origin_is_refused(
@@ -95,6 +96,25 @@ async def test_a_page_that_is_not_allowed_may_not(client: httpx2.AsyncClient, pa
     answer = await client.options(path, headers=requested)
     assert answer.status_code in (400, 403)
     assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_a_page_of_the_server_itself_may_call(client: httpx2.AsyncClient) -> None:
+    own = str(client.base_url).rstrip("/")
+    answer = await client.post("/tools/echo", json={"text": "hello"}, headers={"Origin": own})
+    assert answer.status_code == 200
+    moved = {"Host": "localhost:8722", "Origin": own}
+    assert (await client.post("/tools/echo", json={}, headers=moved)).status_code == 403
+
+
+@each_case("path", PATHS)
+async def test_only_a_preflight_needs_no_token(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
+    async with (
+        served(create_app(Toolbox(tools=TOOLS))) as base,
+        httpx2.AsyncClient(base_url=base) as client,
+    ):
+        answer = await client.request("OPTIONS", path, json=ASK)
+        assert answer.status_code == (401 if path != "/health" else 405)
 
 
 async def test_a_preflight_needs_no_token_and_a_call_does(
@@ -183,13 +203,14 @@ def test_no_configuration_opens_it_to_every_page() -> None:
 
 
 async def test_white_space_around_a_value_is_no_part_of_it() -> None:
-    async with served(create_app(Toolbox(tools=TOOLS))) as base:
+    config = {"http": {"allow_origins": [PAGE]}}
+    async with served(create_app(Toolbox(config, tools=TOOLS))) as base:
         port = int(base.rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         body = b'{"text": "hello"}'
         writer.write(
             b"POST /tools/echo HTTP/1.1\r\nHost: \t127.0.0.1 \t\r\n"
-            b"Origin:   http://localhost:1 \r\n"
+            b"Origin:   https://chat.example \r\n"
             b"Content-Type: application/json \r\nConnection: close\r\n"
             b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
         )

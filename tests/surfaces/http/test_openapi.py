@@ -78,7 +78,7 @@ async def test_a_body_without_end_is_cut_off(client: httpx2.AsyncClient) -> None
     [
         ({"Host": "evil.example"}, 421),
         ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:3000", "Content-Type": "text/plain"}, 415),
+        ({"Origin": "http://localhost:3000"}, 403),
         ({"Content-Type": "text/plain"}, 415),
     ],
 )

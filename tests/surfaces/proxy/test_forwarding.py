@@ -191,14 +191,36 @@ async def test_keys_go_to_the_server_and_our_token_does_not(
     assert "x-api-key" not in server.headers[-1]
 
 
-async def test_pages_of_elsewhere_are_refused() -> None:
+@each_case("origin", ["https://evil.example", "http://127.0.0.1:8000", "http://localhost", "null"])
+async def test_pages_of_elsewhere_are_refused(origin: str) -> None:
+    """Also those of this machine, which a run may serve; plain text needs no preflight."""
     with model_server(Turn("x")) as server:
         async with asking(server.url) as client:
-            page = {"origin": "https://evil.example"}
+            page = {"origin": origin, "content-type": "text/plain"}
             answer = await client.post("/v1/chat/completions", json=ask(), headers=page)
             name = await client.get("/v1/models", headers={"host": "evil.example"})
     assert (answer.status_code, name.status_code) == (403, 421)
     assert not server.requested
+
+
+async def test_a_preflight_is_answered_here_and_other_options_need_the_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OUR_TOKEN", "o" * 20)
+    with model_server(Turn("x")) as server:
+        allowed = {"token_env": "OUR_TOKEN", "allow_origins": ["http://localhost:3000"]}
+        config = {"http": allowed, "proxy": {"upstreams": [{"base_url": server.url}]}}
+        async with asking(config=config) as client:
+            before = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
+            path = "/v1/chat/completions"
+            answer = await client.request("OPTIONS", path, json=ask(), headers=before)
+            assert answer.status_code == 200
+            assert answer.headers["access-control-allow-origin"] == "http://localhost:3000"
+            page = {"origin": "http://localhost:3000"}
+            for head in ({}, page, {"access-control-request-method": "POST"}):
+                refused = await client.request("OPTIONS", path, json=ask(), headers=head)
+                assert refused.status_code == 401
+    assert not server.headers
 
 
 async def test_many_at_once() -> None:

@@ -307,9 +307,7 @@ def gate_rules(config: HttpConfig) -> Rules:
     if not _is_loopback(config.host) and not _is_wildcard(config.host):
         named.append(config.host)
     hosts = [form for name in named for form in (name, f"{name}:*")]
-    local = [f"{scheme}://{name}:*" for name in LOOPBACK for scheme in ("http", "https")]
-    bare = [f"{scheme}://{name}" for name in LOOPBACK for scheme in ("http", "https")]
-    return Rules(hosts, [*local, *bare, *config.allow_origins], token)
+    return Rules(hosts, config.allow_origins, token)
 
 
 def _is_loopback(host: str) -> bool:

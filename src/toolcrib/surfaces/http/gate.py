@@ -28,7 +28,10 @@ DOCS = "/docs"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the gate lets through. `hosts` and `origins` may end in `:*` for any port."""
+    """What the gate lets through. `hosts` and `origins` may end in `:*` for any port.
+
+    A page of this server itself may always call.
+    """
 
     hosts: Sequence[str]
     origins: Sequence[str]
@@ -86,10 +89,12 @@ class Gate:
             message = f"The host name {host[:200]!r} is not known here."
             return Refusal(421, message, "Add it to http.allow_hosts.")
         origin = headers.get("origin")
-        if origin is not None and not _named(origin, self._rules.origins):
+        # A page of this machine is a stranger too: any program, also one in a run, may serve it.
+        is_own = origin in (f"http://{host}", f"https://{host}")
+        if origin is not None and not is_own and not _named(origin, self._rules.origins):
             return Refusal(403, "This origin may not call.", "Add it to http.allow_origins.")
-        is_open = scope["method"] == "OPTIONS" or scope["path"] in self._open_paths
-        if not self._rules.token or is_open:
+        # What a browser asks before a request (a preflight) is answered before it gets here.
+        if not self._rules.token or scope["path"] in self._open_paths:
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         challenge = "Bearer"
