@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from toolcrib.core.result import Result
+from toolcrib.state.approvals import Approvals
 from toolcrib.toolbox import Toolbox
 
 
@@ -144,6 +146,44 @@ async def test_deleting_for_good_asks(ws: Path) -> None:
         await ok(box, "delete_path", path="f", permanent=True)
         await refused(box, "undo_changes", "unavailable")
     assert not (ws / "f").exists()
+
+
+async def test_leave_to_delete_for_good_holds_for_what_stands_there(ws: Path) -> None:
+    """Not for what is moved or written to its place, nor for a folder that has more in it."""
+    (ws / "old.log").write_bytes(b"junk")
+    (ws / "work").mkdir()
+    (ws / "work/main.py").write_bytes(b"years of work")
+    async with Toolbox(workspace=ws) as box:
+
+        async def granted(**arguments: Any) -> str:
+            """What a person saw who allowed it."""
+            given = {"permanent": True, **arguments}
+            result = await box.call("delete_path", given, session="one")
+            assert result.error is not None
+            assert result.error.code == "needs_approval", result.render()
+            approvals = box.use(Approvals)
+            summary = next(
+                each.summary
+                for each in await approvals.list_open()
+                if each.id == result.error.details["id"]
+            )
+            await approvals.grant(result.error.details["id"], "once")
+            return summary
+
+        assert "old.log: file, 4 bytes" in await granted(path="old.log")
+        (ws / "old.log").rename(ws / "kept.log")
+        (ws / "work").rename(ws / "old.log")
+        assert "old.log: folder, 1 name, 13 bytes" in await granted(path="old.log")
+        (ws / "old.log/more.py").write_bytes(b"more work")
+        assert "folder, 2 names, 22 bytes" in await granted(path="old.log")
+        assert (ws / "old.log/main.py").exists()
+        assert "kept.log: file, 4 bytes" in await granted(pattern="kept.*")
+        (ws / "kept.txt").write_bytes(b"1")
+        assert "kept.txt: file, 1 byte" in await granted(pattern="kept.*")
+        for given in ({"pattern": "kept.*"}, {"path": "old.log"}):
+            done = await box.call("delete_path", {"permanent": True, **given}, session="one")
+            assert done.error is None, done.render()
+    assert [each.name for each in ws.iterdir() if "log" in each.name or "kept" in each.name] == []
 
 
 @pytest.mark.rows("C014", "E12", "C122")

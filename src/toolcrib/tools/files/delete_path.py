@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from stat import S_ISDIR
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
+from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied, TooLarge
 from toolcrib.core.result import Result
-from toolcrib.core.tool import ERASE, READ, WRITE, Param, Right, tool
+from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
 from toolcrib.files.changes.step import Step
@@ -18,17 +20,32 @@ from toolcrib.files.search.expressions import ExpressionError, compiled_expressi
 from toolcrib.files.search.globs import translate
 from toolcrib.files.search.pattern import reason_of
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.display import counted, some_of
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted, moment, size_of, some_of
 
 UNCONFIRMED_MATCHES = 20
 """Matches of a pattern that are deleted without being confirmed."""
 MAX_MATCHES = 1000
 MAX_PATTERN_CHARS = 200
 MAX_LISTED = 30
+MAX_DESCRIBED = 20_000
+"""Names in a folder that are looked at for a question."""
 
 
 def _effective_rights(arguments: Mapping[str, Any]) -> Right:
     return READ | WRITE | ERASE if arguments.get("permanent") else READ | WRITE
+
+
+async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """What a person sees of a deletion for good, who allows that of what stands there now."""
+    if not arguments.get("permanent") or arguments.get("dry_run"):
+        return None
+    pattern, path = arguments.get("pattern") or "", arguments.get("path")
+    if path is None and not pattern:
+        return None  # it is refused
+    found = await _found(path, pattern, [], ctx, confirm=bool(arguments.get("confirm")))
+    preview = await in_thread(lambda check: _description(found, check), ctx.deadline)
+    return Decision("allow", "allowed by default", preview=preview)
 
 
 @tool(
@@ -46,6 +63,7 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
     },
     destructive=True,
     effective_rights=_effective_rights,
+    policy_check=_verdict,
 )
 async def delete_path(
     path: Annotated[WritablePath | None, Param("What, or the folder of a pattern.")] = None,
@@ -64,14 +82,7 @@ async def delete_path(
         raise BadInput("There is nothing to delete.", hint="Send path, or pattern.")
     step = Step(delete_path.name)
     closed: list[str] = []
-    if pattern:
-        folder = path or ctx.use(Workspace).start(ctx.session.directory)
-        found = await _matches(folder, pattern, closed, ctx)
-        _need_confirmed(found, pattern, confirm=confirm or dry_run)
-    else:
-        assert path is not None
-        _need_free(path, ctx)
-        found = [path]
+    found = await _found(path, pattern, closed, ctx, confirm=confirm or dry_run)
     if dry_run:
         names = [each.display for each in found]
         text = f"Would delete {counted(len(names), 'file')}; nothing was changed:\n{_listed(names)}"
@@ -96,6 +107,62 @@ async def delete_path(
     if closed:
         text += f"\nNot looked into, since the system does not allow it: {some_of(closed)}"
     return Result(text=text, data={"deleted": names, "step": applied.step, "permanent": permanent})
+
+
+async def _found(
+    path: SafePath | None, pattern: str, closed: list[str], ctx: Ctx, *, confirm: bool
+) -> list[SafePath]:
+    """What a call would delete."""
+    if pattern:
+        folder = path or ctx.use(Workspace).start(ctx.session.directory)
+        found = await _matches(folder, pattern, closed, ctx)
+        _need_confirmed(found, pattern, confirm=confirm)
+        return found
+    assert path is not None
+    _need_free(path, ctx)
+    return [path]
+
+
+def _description(found: Sequence[SafePath], check: Checkpoint) -> str:
+    """What stands at some places: what a person reads, and a mark of all that they stand for.
+
+    The mark changes with each thing that takes the place of another, so no approval outlives what
+    it was given for.
+    """
+    mark = blake2b(digest_size=8)
+    lines = []
+    for path in found:
+        check()
+        line, facts = _described(path, check)
+        lines.append(f"{path.display}: {line}")
+        mark.update(f"{path.absolute}\0{facts}\0".encode("utf-8", "surrogateescape"))
+    return f"{_listed(lines)}\nas it stands there now ({mark.hexdigest()})"
+
+
+def _described(path: SafePath, check: Checkpoint) -> tuple[str, str]:
+    """A thing for a person, and what tells it from others."""
+    try:
+        target = path.link()
+        if target:
+            return f"link to {one_line(target, 200)}", target
+        status = path.stat()
+    except PathDenied as error:  # protected from reading
+        return "cannot be looked at", error.message
+    facts = [f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_ctime_ns}"]
+    changed = moment(status.st_mtime)
+    if not S_ISDIR(status.st_mode):
+        return f"file, {size_of(status.st_size)}, changed {changed}", facts[0]
+    count, size, more = 0, 0, ""
+    try:
+        for each in walk(path, check, MAX_DESCRIBED, []):
+            entry = each.entry
+            count += 1
+            size += entry.size if entry.kind == "file" else 0
+            facts.append(f"{'/'.join(each.names)} {entry.kind} {entry.size} {entry.modified}")
+    except TooLarge:
+        more = " and more"
+    line = f"folder, {counted(count, 'name')}{more}, {size_of(size)}, changed {changed}"
+    return line, "\0".join(facts)
 
 
 def _need_free(path: SafePath, ctx: Ctx) -> None:
