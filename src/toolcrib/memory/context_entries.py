@@ -43,9 +43,12 @@ SCHEMA = Schema(
         CREATE INDEX context_turn ON context_entry (scope, turn) WHERE NOT gone;
         CREATE INDEX context_stale ON context_entry (id) WHERE stale;
         """,
+        "ALTER TABLE context_entry ADD COLUMN private INTEGER NOT NULL DEFAULT 1;",
     ),
 )
-COLUMNS = "id, scope, type, title, content, tags, count, source, outside, created, used, gone"
+COLUMNS = (
+    "id, scope, type, title, content, tags, count, source, outside, private, created, used, gone"
+)
 MAX_ENTRIES = 1000
 """Entries of one scope; those that were met longest ago go first."""
 SESSION_SECONDS = DAY
@@ -77,6 +80,7 @@ class ContextEntry:
     outside: bool
     created: float
     used: float
+    private: bool = True
 
     def weight(self, now: float) -> float:
         """How recent and frequent it is, from 0 to 1."""
@@ -325,16 +329,16 @@ def _save(
     row = connection.execute(
         f"""
         INSERT INTO context_entry (scope, type, title, content, tags, digest, count, turn, source,
-            outside, created, used, expires, version, stale, gone)
-        VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, 1, 1, 0)
+            outside, private, created, used, expires, version, stale, gone)
+        VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0)
         ON CONFLICT (scope, digest) WHERE NOT gone DO UPDATE SET count = count + 1,
             turn = excluded.turn, used = excluded.used, expires = excluded.expires,
             source = CASE WHEN excluded.outside THEN source ELSE excluded.source END,
-            outside = outside AND excluded.outside
+            outside = outside AND excluded.outside, private = private OR excluded.private
         RETURNING {COLUMNS}
         """,  # noqa: S608 - ours
         (scope, draft.type, title, content, tags, mark, turn, storable(origin.source),
-         origin.outside, now, now, expires),
+         origin.outside, origin.private, now, now, expires),
     ).fetchone()  # fmt: skip
     return _entry(row)
 
@@ -361,10 +365,11 @@ def _hide(connection: sqlite3.Connection, where: str, *values: Any) -> None:
 
 
 def _entry(row: Sequence[Any]) -> ContextEntry:
-    number, scope, type_, title, content, tags, count, source, outside, created, used, _ = row
+    number, scope, type_, title, content, tags, count, source, *rest, _ = row
+    outside, private, created, used = rest
     return ContextEntry(
         number, scope, type_, title, content, tuple(json.loads(tags)), count, source,
-        bool(outside), created, used,
+        bool(outside), created, used, bool(private),
     )  # fmt: skip
 
 

@@ -69,9 +69,13 @@ SCHEMA = Schema(
         );
         CREATE INDEX change_memory ON memory_change (memory);
         """,
+        "ALTER TABLE memory ADD COLUMN private INTEGER NOT NULL DEFAULT 1;",
     ),
 )
-COLUMNS = "id, scope, path, fact, tags, source, outside, created, changed, expires, version, gone"
+COLUMNS = (
+    "id, scope, path, fact, tags, source, outside, private, created, changed, expires, "
+    "version, gone"
+)
 MAX_CHANGES = 50
 """Changes of one memory that its history has."""
 GONE_SECONDS = 30 * DAY
@@ -403,17 +407,18 @@ def _save(
         expires = now + SESSION_SECONDS
     created = now if draft.created is None else draft.created
     number = connection.execute(
-        "INSERT INTO memory (scope, path, fact, tags, digest, source, outside, created, changed,"
-        " expires, version, stale, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0)",
+        "INSERT INTO memory (scope, path, fact, tags, digest, source, outside, private, created,"
+        " changed, expires, version, stale, gone)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0)",
         (draft.scope, draft.path or None, draft.fact, _tags(draft.tags), mark, origin.source,
-         origin.outside, created, created, expires),
+         origin.outside, origin.private, created, created, expires),
     ).lastrowid  # fmt: skip
     assert number is not None
     _sketch(connection, number, hashes)
     _note(connection, number, kind, origin, None, step)
     memory = Memory(
         number, draft.scope, draft.fact, draft.tags, origin.source, origin.outside, created,
-        created, expires, 1, draft.path,
+        created, expires, 1, draft.path, origin.private,
     )  # fmt: skip
     return Saved(memory, "saved", similar=tuple(similar))
 
@@ -496,14 +501,15 @@ def _write_over(connection: sqlite3.Connection, memory: Memory, origin: Origin |
             memory,
             source=origin.source or (memory.source if memory.outside else ""),
             outside=memory.outside or origin.outside,
+            private=memory.private or origin.private,
             changed=time.time(),
         )
     memory = replace(memory, version=memory.version + 1)
     connection.execute(
         "UPDATE memory SET path = ?, fact = ?, tags = ?, digest = ?, source = ?, outside = ?,"
-        " changed = ?, expires = ?, version = ?, stale = 1, gone = 0 WHERE id = ?",
+        " private = ?, changed = ?, expires = ?, version = ?, stale = 1, gone = 0 WHERE id = ?",
         (memory.path or None, memory.fact, _tags(memory.tags), digest(memory.fact), memory.source,
-         memory.outside, memory.changed, memory.expires, memory.version, memory.id),
+         memory.outside, memory.private, memory.changed, memory.expires, memory.version, memory.id),
     )  # fmt: skip
     connection.execute("DELETE FROM memory_sketch WHERE memory = ?", (memory.id,))
     _sketch(connection, memory.id, sketch(memory.fact))
@@ -695,10 +701,11 @@ def _missing(connection: sqlite3.Connection, number: int, scopes: Sequence[str] 
 
 
 def _memory(row: Sequence[Any]) -> Memory:
-    number, scope, path, fact, tags, source, outside, created, changed, expires, version, _ = row
+    number, scope, path, fact, tags, source, outside, private, *rest, _ = row
+    created, changed, expires, version = rest
     return Memory(
         number, scope, fact, tuple(json.loads(tags)), source, bool(outside), created, changed,
-        expires, version, path or "",
+        expires, version, path or "", bool(private),
     )  # fmt: skip
 
 

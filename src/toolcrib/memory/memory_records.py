@@ -55,17 +55,22 @@ class Origin:
         caller: the surface and the program behind it.
         source: what it was read in; empty for what a conversation says itself.
         outside: whether the conversation had read text from outside before.
+        private: whether it had read something private before, as far as that is known.
     """
 
     session: str = ""
     caller: str = ""
     source: str = ""
     outside: bool = False
+    private: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One fact, or one file of the `memory` tool. Times are in seconds since 1970."""
+    """One fact, or one file of the `memory` tool. Times are in seconds since 1970.
+
+    `outside` and `private` are those of the conversations that it comes from; see `Origin`.
+    """
 
     id: int
     scope: str
@@ -78,6 +83,7 @@ class Memory:
     expires: float | None = None
     version: int = 1
     path: str = ""
+    private: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """The memory as JSON values."""

@@ -56,7 +56,7 @@ def origin_of(ctx: Ctx, source: str = "") -> Origin:
     if outside and not source:
         source = ctx.use(Activity).last_source(ctx.session.id) or OUTSIDE
     caller = " ".join(filter(None, (ctx.caller.surface, ctx.caller.name)))
-    return Origin(ctx.session.id, caller, source, outside)
+    return Origin(ctx.session.id, caller, source, outside, ctx.session.private)
 
 
 def refuse_secrets(*texts: str) -> None:

@@ -41,6 +41,7 @@ SCHEMA = Schema(
         ALTER TABLE plan ADD COLUMN source TEXT NOT NULL DEFAULT '';
         ALTER TABLE plan ADD COLUMN outside INTEGER NOT NULL DEFAULT 0;
         """,
+        "ALTER TABLE plan ADD COLUMN private INTEGER NOT NULL DEFAULT 1;",
     ),
 )
 MAX_PLANS = 200
@@ -90,6 +91,7 @@ class Plan:
             outside text.
         source: where what it says may come from.
         outside: whether it may be outside text: whoever wrote it had read some.
+        private: whether whoever wrote it had read something private, as far as that is known.
     """
 
     id: int
@@ -100,12 +102,17 @@ class Plan:
     session: str = ""
     source: str = ""
     outside: bool = False
+    private: bool = True
 
     def fence_for(self, session: str) -> str:
         """The source that fences it in a conversation; empty where it is that one's own words."""
         if not self.outside or self.session == session:
             return ""
         return f"a plan of a session that had read {one_line(self.source, 80) or 'outside text'}"
+
+    def is_impersonal_for(self, session: str) -> bool:
+        """Whether nothing private can be in it, for a conversation that is shown it."""
+        return bool(self.fence_for(session)) and not self.private
 
     @property
     def done(self) -> int:
@@ -240,10 +247,10 @@ class Plans:
 
         def write(connection: sqlite3.Connection) -> Plan:
             number = connection.execute(
-                "INSERT INTO plan (project, goal, created, changed, session, source, outside)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO plan (project, goal, created, changed, session, source, outside,"
+                " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (project, goal, time.time(), _turn(connection), origin.session,
-                 storable(origin.source), origin.outside),
+                 storable(origin.source), origin.outside, origin.private),
             ).lastrowid  # fmt: skip
             assert number is not None
             connection.executemany(
@@ -347,6 +354,8 @@ class Plans:
                     " session = CASE session WHEN ? THEN session ELSE '' END WHERE id = ?",
                     (storable(origin.source), origin.session, plan.id),
                 )
+            if note and origin.private:
+                connection.execute("UPDATE plan SET private = 1 WHERE id = ?", (plan.id,))
             _activate(connection, plan.id, origin.session)
             return _existing(connection, plan.id)
 
@@ -450,7 +459,8 @@ def _existing(connection: sqlite3.Connection, number: int) -> Plan:
 
 def _maybe(connection: sqlite3.Connection, number: int) -> Plan | None:
     row = connection.execute(
-        "SELECT id, project, goal, created, session, source, outside FROM plan WHERE id = ?",
+        "SELECT id, project, goal, created, session, source, outside, private FROM plan"
+        " WHERE id = ?",
         (number,),
     ).fetchone()
     if row is None:
@@ -460,10 +470,10 @@ def _maybe(connection: sqlite3.Connection, number: int) -> Plan | None:
         " ORDER BY number",
         (number,),
     )
-    plan_id, project, goal, created, session, source, outside = row
+    plan_id, project, goal, created, session, source, outside, private = row
     return Plan(
         plan_id, project, goal, created, tuple(PlanStep(*step) for step in steps), session, source,
-        bool(outside),
+        bool(outside), bool(private),
     )  # fmt: skip
 
 

@@ -32,9 +32,12 @@ SCHEMA = Schema(
         CREATE INDEX record_project ON session_record (project, turn) WHERE NOT gone;
         CREATE INDEX record_stale ON session_record (id) WHERE stale;
         """,
+        "ALTER TABLE session_record ADD COLUMN private INTEGER NOT NULL DEFAULT 1;",
     ),
 )
-COLUMNS = "id, session, project, parts, notes, source, outside, started, changed, version, gone"
+COLUMNS = (
+    "id, session, project, parts, notes, source, outside, private, started, changed, version, gone"
+)
 PARTS = ("task", "done", "pending", "decisions", "next")
 MAX_PART_CHARS = 8000
 MAX_NOTES = 50
@@ -61,6 +64,7 @@ class SessionRecord:
     outside: bool = False
     started: float = 0.0
     changed: float = 0.0
+    private: bool = False
 
     @property
     def title(self) -> str:
@@ -145,25 +149,28 @@ class SessionRecords:
             ).fetchone()
             known = SessionRecord(0, session, project, {}) if row is None else _record(row)
             if row is not None and row[-1]:
-                known = replace(known, parts={}, notes=(), outside=False, source="", started=now)
+                known = SessionRecord(known.id, session, known.project, {}, started=now)
             after = replace(
                 known,
                 parts={**known.parts, **given},
                 notes=tuple(dict.fromkeys((*filter(None, (note,)), *known.notes)))[:MAX_NOTES],
                 source=origin.source if origin.outside else known.source,
                 outside=known.outside or (origin.outside and bool(given or note)),
+                private=known.private or (origin.private and bool(given or note)),
             )
             connection.execute(
                 "INSERT INTO session_record (session, project, parts, notes, source, outside,"
-                " started, changed, turn, version, stale, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+                " private, started, changed, turn, version, stale, gone)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,"
                 " (SELECT coalesce(max(turn), 0) + 1 FROM session_record), 1, 1, 0)"
                 " ON CONFLICT (session) DO UPDATE SET project = excluded.project,"
                 " parts = excluded.parts, notes = excluded.notes, source = excluded.source,"
-                " outside = excluded.outside, started = excluded.started, gone = 0,"
+                " outside = excluded.outside, private = excluded.private,"
+                " started = excluded.started, gone = 0,"
                 " changed = excluded.changed, turn = excluded.turn,"
                 " version = version + 1, stale = 1",
                 (session, after.project, _packed(dict(after.parts)), _packed(list(after.notes)),
-                 storable(after.source), after.outside, after.started or now, now),
+                 storable(after.source), after.outside, after.private, after.started or now, now),
             )  # fmt: skip
             _trim(connection)
             return _record(
@@ -187,7 +194,8 @@ class SessionRecords:
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(
                 "INSERT INTO session_record (session, project, parts, notes, source, outside,"
-                " started, changed, turn, version, stale, gone) VALUES (?1, ?2, '{}', '[]', '', 0,"
+                " private, started, changed, turn, version, stale, gone)"
+                " VALUES (?1, ?2, '{}', '[]', '', 0, 0,"
                 " ?3, ?4, (SELECT coalesce(max(turn), 0) + 1 FROM session_record), 1, 1, 0)"
                 " ON CONFLICT (session) DO UPDATE SET started = min(started, excluded.started),"
                 " changed = excluded.changed, turn = excluded.turn WHERE NOT gone",
@@ -292,10 +300,11 @@ def _trim(connection: sqlite3.Connection) -> None:
 
 
 def _record(row: Sequence[Any]) -> SessionRecord:
-    number, session, project, parts, notes, source, outside, started, changed, _, _ = row
+    number, session, project, parts, notes, source, *rest, _, _ = row
+    outside, private, started, changed = rest
     return SessionRecord(
         number, session, project, json.loads(parts), tuple(json.loads(notes)), source,
-        bool(outside), started, changed,
+        bool(outside), started, changed, bool(private),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from toolcrib.core.context import Caller, Progress
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
+from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Store
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
@@ -184,6 +185,23 @@ async def test_list(box: Toolbox) -> None:
     assert re.fullmatch(rf"{job}  running  \d s  make all", listed.text)
     assert listed.data["jobs"][0]["this_session"]
     assert not (await box.call("list_jobs")).data["jobs"][0]["this_session"]
+
+
+async def test_command_lines_of_other_conversations_are_private(box: Toolbox) -> None:
+    job = await start(box, serve, "sleep 9 # SECRET5")
+    sessions = box.use(Sessions)
+    for number, (name, given) in enumerate(
+        [("list_jobs", {}), ("read_job", {"id": job, "wait": "none"})]
+    ):
+        found = await box.call(name, given, session=f"other {number}")
+        assert "SECRET5" in found.text
+        assert (await sessions.load(f"other {number}")).private, name
+    refused = await box.call("stop_job", {"id": job}, session="third")
+    assert refused.error
+    assert "SECRET5" not in refused.render()
+    assert not (await sessions.load("third")).private
+    await box.call("list_jobs", {}, session="s1")
+    assert not (await sessions.load("s1")).private
 
 
 async def test_jobs_of_other_folders_are_not_known(box: Toolbox, tmp_path: Path) -> None:

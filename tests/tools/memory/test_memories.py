@@ -138,7 +138,8 @@ async def test_what_was_read_outside_is_marked_fenced_and_taints(box: Toolbox) -
     assert "evil.example/page" in marked.data["memory"]["source"]
     # Never in the place of the user's own.
     value = {"fact": "The password hint colour is red"}
-    assert (await done(box, "save_memory", value, "tainted")).data["status"] == "saved"
+    await done(box, "outside", {}, "tainted too")
+    assert (await done(box, "save_memory", value, "tainted too")).data["status"] == "saved"
 
     sessions = box.use(Sessions)
     found = await done(box, "search_memories", {"query": "hint colour"}, "fresh")
@@ -160,6 +161,36 @@ async def test_what_was_read_outside_is_marked_fenced_and_taints(box: Toolbox) -
     # What the user says in words of their own is theirs.
     mine = await done(box, "save_memory", {"fact": "The password hint colour is red"}, "clean")
     assert mine.data["memory"]["outside"] is False
+
+
+async def test_what_is_private_and_outside_marks_as_both(box: Toolbox, tmp_path: Path) -> None:
+    """What a conversation leaves for others that had read both may carry both."""
+    (tmp_path / "ws" / "p.txt").write_text("SECRET4")
+    sessions = box.use(Sessions)
+    await done(box, "outside", {}, "both")
+    await done(box, "read_file", {"path": "p.txt"}, "both")
+    fact = {"fact": "The moss code is SECRET4"}
+    number = (await done(box, "save_memory", fact, "both")).data["id"]
+    plan = await done(box, "create_plan", {"goal": "g", "steps": ["SECRET4"]}, "both")
+    await done(box, "save_session_note", {"note": "SECRET4"}, "both")
+    event = {"type": "decision", "title": "SECRET4"}
+    await done(box, "track_event", event, "both")
+    record = (await done(box, "search_sessions", {}, "lister")).data["sessions"][0]["id"]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search_memories", {"query": "moss code"}),
+        ("list_memories", {}),
+        ("memory_history", {"id": number}),
+        ("get_plan", {}),
+        ("get_plan", {"compact": True}),
+        ("update_plan_step", {"index": 1, "status": "in_progress", "id": plan.data["id"]}),
+        ("get_session", {"id": record}),
+        ("list_context", {"type": "decision"}),
+    ]
+    for place, (name, given) in enumerate(calls):
+        found = await done(box, name, given, f"fresh {place}")
+        assert "SECRET4" in found.text, name
+        fresh = await sessions.load(f"fresh {place}")
+        assert (fresh.private, fresh.untrusted) == (True, True), name
 
 
 async def test_recall_asks_no_more_than_reading_a_file(box: Toolbox, tmp_path: Path) -> None:

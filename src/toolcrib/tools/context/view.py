@@ -35,7 +35,7 @@ def listing(entries: Sequence[ContextEntry], marked: int, following: Next | None
         next=following,
         truncated=following is not None,
         source=f"entries from {sources_of(entries)}" if outside else "",
-        impersonal=outside,
+        impersonal=outside and not any(entry.private for entry in entries),
     )
 
 
@@ -60,7 +60,8 @@ def session_result(record: SessionRecord) -> Result:
     if len(lines) == 1:
         lines.append("It was not summarized; restore_session shows what was noted.")
     source = f"a session that had read {sources_of([record])}" if record.outside else ""
-    return Result("\n".join(lines), record.to_json(), source=source, impersonal=record.outside)
+    impersonal = record.outside and not record.private
+    return Result("\n".join(lines), record.to_json(), source=source, impersonal=impersonal)
 
 
 def session_line(record: SessionRecord) -> str:

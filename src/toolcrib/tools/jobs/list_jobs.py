@@ -43,4 +43,6 @@ async def list_jobs(*, ctx: Ctx) -> Result:
                 "this_session": job.session == ctx.session.id,
             }
         )
-    return Result(text="\n".join(lines) or "No jobs.", data={"jobs": jobs})
+    # What another conversation runs, it may have made of files that this one has not read.
+    private = not all(job["this_session"] for job in jobs)
+    return Result(text="\n".join(lines) or "No jobs.", data={"jobs": jobs}, private=private)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import ADDED, Ctx, room_in
@@ -49,10 +50,14 @@ async def read_job(
     await ctx.use(Jobs).find(id, ctx)
     view = await _waited(ctx, id, wait, text, within=timeout, offset=offset)
     if view.result is not None:
-        return _result(ctx, view.record, view.result)
-    room = room_in(ctx.budget(read_job.name))
-    again = {"id": view.record.id, "wait": wait, "text": text}
-    return await in_thread_if_large(view.size, _output, view, room, again)
+        result = _result(ctx, view.record, view.result)
+    else:
+        room = room_in(ctx.budget(read_job.name))
+        again = {"id": view.record.id, "wait": wait, "text": text}
+        result = await in_thread_if_large(view.size, _output, view, room, again)
+    # The command line of another conversation may tell of files that this one has not read.
+    is_others = view.record.kind == "command" and view.record.session != ctx.session.id
+    return replace(result, private=True) if is_others else result
 
 
 def state_line(job: Record) -> str:

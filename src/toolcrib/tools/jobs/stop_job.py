@@ -33,7 +33,7 @@ async def stop_job(
     job = await jobs.find(id, ctx)
     if job.session != ctx.session.id and ctx.caller.surface != "cli":
         raise Denied(
-            f"Job {job.id} ({job.title}) belongs to another conversation.",
+            f"Job {job.id} belongs to another conversation.",
             hint=f"The user can stop it: toolcrib call stop_job id={job.id}",
         )
     job = (await jobs.stop(id)).record

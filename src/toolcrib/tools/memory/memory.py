@@ -78,7 +78,8 @@ async def _view(files: MemoryFiles, path: str, view_range: list[int]) -> Result:
         return Result(await files.listing(wanted))
     result = Result(numbered(file, view_range))
     if file.outside:
-        result = replace(result, source=f"{wanted}, from {file.source}", impersonal=True)
+        source = f"{wanted}, from {file.source}"
+        result = replace(result, source=source, impersonal=not file.private)
     return result
 
 

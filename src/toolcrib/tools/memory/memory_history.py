@@ -48,7 +48,7 @@ async def memory_history(id: Count, *, ctx: Ctx) -> Result:  # noqa: A002
         "\n".join(lines),
         data,
         source=f"memories from {sources_of(marked)}" if marked else "",
-        impersonal=len(marked) == len(versions),
+        impersonal=all(m.outside and not m.private for m in versions),
     )
 
 

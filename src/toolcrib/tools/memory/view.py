@@ -48,8 +48,8 @@ def parted(memories: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
 def listing(memories: Sequence[Memory], more: Sequence[Memory], following: Next | None) -> Result:
     """Memories as a result. Those from outside stand alone, so that they cannot mix with others.
 
-    Own facts taint a conversation as a file does, and outside text as a page does; both at once
-    would make each later call to the web ask.
+    Own facts taint a conversation as a file does, and outside text as a page does, unless whoever
+    saved it had read private things too; both at once would make each later call to the web ask.
 
     Args:
         memories: what is shown: all own, or all from outside.
@@ -66,7 +66,7 @@ def listing(memories: Sequence[Memory], more: Sequence[Memory], following: Next 
         next=following,
         truncated=following is not None,
         source=f"memories from {sources_of(memories)}" if outside else "",
-        impersonal=outside or not memories,
+        impersonal=all(m.outside and not m.private for m in memories),
     )
 
 

@@ -34,9 +34,9 @@ async def get_plan(
     project, plans = await project_of(ctx), ctx.use(Plans)
     plan = await plans.get(id, project.id, ctx.session.id)
     now = time.time()
-    fence = plan.fence_for(ctx.session.id)
+    fence, impersonal = plan.fence_for(ctx.session.id), plan.is_impersonal_for(ctx.session.id)
     if compact:
-        return Result(plan.compact(now), plan.to_json(now), source=fence, impersonal=bool(fence))
+        return Result(plan.compact(now), plan.to_json(now), source=fence, impersonal=impersonal)
     others = await plans.others(plan.id, project.id) if id is None else []
     lines = [plan.full(now)]
     if others:
@@ -46,4 +46,4 @@ async def get_plan(
         )
         lines.append(f"Other open plans: {named}")
     data = plan.to_json(now) | {"others": [p.id for p in others]}
-    return Result("\n".join(lines), data, source=fence, impersonal=bool(fence))
+    return Result("\n".join(lines), data, source=fence, impersonal=impersonal)

@@ -36,4 +36,5 @@ async def update_plan_step(
     plan = await ctx.use(Plans).update_step(id, index, status, note, place)
     now = time.time()
     fence = plan.fence_for(ctx.session.id)
-    return Result(plan.compact(now), plan.to_json(now), source=fence, impersonal=bool(fence))
+    private = plan.private and plan.session != ctx.session.id
+    return Result(plan.compact(now), plan.to_json(now), source=fence, private=private)
