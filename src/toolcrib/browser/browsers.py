@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
@@ -531,13 +530,9 @@ class Browsers:
         if self._playwright is None:
             manager = async_playwright()
             # Its driver ends by itself with this process, unless that is killed just while the
-            # driver starts a browser. It takes its environment from ours.
-            mark = self._processes.mark(f"{EXTRA}-driver")
-            os.environ[mark.name] = mark.value
-            try:
+            # driver starts a browser.
+            with self._processes.marked_environment(f"{EXTRA}-driver"):
                 self._playwright = await manager.start()
-            finally:
-                os.environ.pop(mark.name, None)
             with suppress(AttributeError):  # without this its end is logged as nobody's
                 failure = manager._client._transport.on_error_future  # type: ignore[union-attr] # noqa: SLF001
                 failure.add_done_callback(lambda it: it.cancelled() or it.exception())

@@ -219,6 +219,16 @@ class Processes:
         self._start_janitor()
         return Mark(self._name, name)
 
+    @contextmanager
+    def marked_environment(self, name: str) -> Iterator[None]:
+        """Mark what a library starts meanwhile with the environment of this process."""
+        mark = self.mark(name)
+        os.environ[mark.name] = mark.value
+        try:
+            yield
+        finally:
+            os.environ.pop(mark.name, None)
+
     def marked_memory(self, name: str) -> int:
         """Bytes that the processes with such a mark hold alone; 0 without /proc. Blocking."""
         return sum(own_memory(seen.pid) for seen in find(f"{self._name}={name}\0", {}, self._since))
