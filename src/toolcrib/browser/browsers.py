@@ -529,9 +529,10 @@ class Browsers:
 
         if self._playwright is None:
             manager = async_playwright()
-            # Its driver ends by itself with this process, unless that is killed just while the
-            # driver starts a browser.
-            with self._processes.marked_environment(f"{EXTRA}-driver"):
+            # Its driver ends by itself with this process, and removes the profile that it made,
+            # unless that is killed just while the driver starts a browser.
+            place = await asyncio.to_thread(self._processes.scratch_folder)
+            with self._processes.marked_environment(f"{EXTRA}-driver", TMPDIR=str(place)):
                 self._playwright = await manager.start()
             with suppress(AttributeError):  # without this its end is logged as nobody's
                 failure = manager._client._transport.on_error_future  # type: ignore[union-attr] # noqa: SLF001

@@ -21,6 +21,7 @@ from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.system.child import Process
 from toolcrib.system.collector import OnOutput, Output, collect
 from toolcrib.system.sweep import HAS_PROC, JANITOR, find, kill_now, own_memory, ticks
+from toolcrib.system.threads import random_id
 
 PASSED_ON = (
     "PATH",
@@ -220,14 +221,26 @@ class Processes:
         return Mark(self._name, name)
 
     @contextmanager
-    def marked_environment(self, name: str) -> Iterator[None]:
-        """Mark what a library starts meanwhile with the environment of this process."""
+    def marked_environment(self, name: str, **more: str) -> Iterator[None]:
+        """Mark what a library starts meanwhile with the environment of this process.
+
+        Args:
+            name: of the mark.
+            more: other variables for it.
+        """
         mark = self.mark(name)
-        os.environ[mark.name] = mark.value
+        tempfile.gettempdir()  # it is looked up once, and not to be that of the library
+        given = {mark.name: mark.value, **more}
+        before = {variable: os.environ.get(variable) for variable in given}
+        os.environ.update(given)
         try:
             yield
         finally:
-            os.environ.pop(mark.name, None)
+            for variable, value in before.items():
+                if value is None:
+                    os.environ.pop(variable, None)
+                else:
+                    os.environ[variable] = value
 
     def marked_memory(self, name: str) -> int:
         """Bytes that the processes with such a mark hold alone; 0 without /proc. Blocking."""
@@ -247,8 +260,10 @@ class Processes:
 
     def scratch_folder(self) -> Path:
         """A folder for temporary files of a library's processes, removed with them. Blocking."""
-        folder = Path(tempfile.mkdtemp(prefix="tc-"))
-        self.remove_later(folder)
+        self._start_janitor()
+        folder = Path(tempfile.gettempdir(), f"tc-{random_id(8)}")
+        self.remove_later(folder)  # before it is there: this process may be killed between the two
+        folder.mkdir(mode=0o700)
         return folder
 
     def remove_later(self, folder: Path) -> None:

@@ -190,7 +190,8 @@ async def test_a_folder_that_cannot_be_renamed_is_explained(
 
 
 async def test_a_clone_with_hard_links_is_explained(bench: RunBench, root: Path) -> None:
-    await bench.changed("git init -q a; cd a; echo x > f; git add f; git commit -qm x")
+    who = "-c user.name=n -c user.email=e@x"
+    await bench.changed(f"git init -q a; cd a; echo x > f; git add f; git {who} commit -qm x")
     ran = await bench.sh("git clone -q a b; true")
     if "hardlink different" not in str(ran.stderr):
         pytest.skip("this git does not compare what it links")

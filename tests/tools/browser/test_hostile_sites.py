@@ -64,13 +64,16 @@ async def test_leave_for_one_site_is_none_for_where_it_redirects(two: Desk, othe
 async def test_leave_for_a_page_is_none_for_the_one_it_went_to_meanwhile(
     two: Desk, other: WebApp
 ) -> None:
-    leaves = f"<script>setTimeout(() => location = '{other.url}/login', 700)</script>"
-    two.app.pages["/leaves"] = leaves
+    goes = f"fetch('/go').then(answer => {{ if (answer.ok) location = '{other.url}/login' }})"
+    two.app.pages["/leaves"] = f"<script>setInterval(() => {goes}, 100)</script>"
     await two.talk("leaves")("open", url=f"{two.url}/leaves")
+    before = other.requested.count("/login")
 
     async def ask(question: Question) -> bool:
         assert two.url in question.reason
-        await asyncio.sleep(1.5)  # the page goes while the person thinks
+        two.app.pages["/go"] = "now"  # the page goes while the person thinks
+        await until(lambda: other.requested.count("/login") > before)
+        await asyncio.sleep(0.5)
         return True
 
     result = await two.box.call(
