@@ -279,13 +279,18 @@ class PreparedRun:
         if self.moves is not None and (path := self.moves.moved()):
             raise MountsMoved.of(path)
 
+    def end_watch(self) -> None:
+        """Let go of what the run sees; a second time does nothing."""
+        with self._cleaning:
+            if self.moves is not None:
+                self.moves.close()
+
     def clean(self) -> None:
         """Remove what was made for it; a second time, or in two threads at once, does nothing."""
         # Two may end a run at once, and a descriptor closed twice may be somebody else's by then.
+        self.end_watch()
         with self._cleaning:
             self.temporary.close()
-            if self.moves is not None:
-                self.moves.close()
             if self.scratch is not None:
                 self.scratch.remove()
                 self.scratch = None

@@ -172,8 +172,9 @@ class Starter:
             raise
         finally:
             os.close(status)
-            if prepared.moves is not None:
-                prepared.moves.close()
+            # Not waited for: the kernel takes some milliseconds to end watches.
+            with suppress(RuntimeError):  # no more threads: then it ends with the run
+                asyncio.get_running_loop().run_in_executor(None, prepared.end_watch)
         return confined
 
     async def _begin(
