@@ -162,7 +162,7 @@ class MoveEvents:
         if self._events >= 0:
             with suppress(BlockingIOError):
                 watch, *_ = EVENT.unpack_from(os.read(self._events, READ_BYTES))
-                return self._watches[watch]
+                return self._watches.get(watch, "a folder")  # too many events name none
         return self._changed()
 
     def close(self) -> None:
@@ -183,8 +183,9 @@ class MoveEvents:
         if self._events >= 0:
             link = f"/proc/self/fd/{held}".encode()
             watch = _libc().inotify_add_watch(self._events, link, MOVED_ITSELF)
-            self._watches[watch] = path
-            if watch < 0:
+            if watch >= 0:
+                self._watches[watch] = path
+            else:
                 # What nobody but its owner may look into is not for programs of the user to move.
                 theirs = ctypes.get_errno() == errno.EACCES and status.st_uid != os.getuid()
                 if not theirs:

@@ -285,7 +285,8 @@ def _notes_on_names(deltas: Iterable[Delta]) -> list[str]:
             with suppress(OSError):
                 if os.lstat(delta.path.absolute).st_nlink > 1:
                     found.append(printable(delta.path.display))
-    return [f"written under all their names (hard links): {some_of(found)}"] if found else []
+    words = "written under other names too (hard links), which may lie outside of the workspace"
+    return [f"{words}: {some_of(found)}"] if found else []
 
 
 def _make_own_folder(workspace: Workspace) -> None:

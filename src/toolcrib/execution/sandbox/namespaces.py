@@ -234,6 +234,14 @@ class MountsMoved(BoundaryFailed):
         """That of the first of some places."""
         return cls(f"{min(paths)} was moved while the run was being set up")
 
+    def unavailable(self) -> Unavailable:
+        """As the caller gets it."""
+        return Unavailable(
+            f"Nothing was run: {self}.",
+            hint="Another program moves folders there. Try again; if that goes on, list_jobs "
+            "shows what runs.",
+        )
+
 
 def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     """Wait until a run's mounts are made, and compare them with what was meant; blocking.
