@@ -112,8 +112,8 @@ async def test_what_is_written_under_other_names_is_told(
     running = await bench.start("echo more >> linked; echo more >> own; echo done; sleep 60")
     await lines_of(running, "done")
     notes = (await running.finish()).notes
-    told = [note for note in notes if "written under other names too" in note]
-    assert [note.rpartition(": ")[2] for note in told] == ["linked"]
+    hints = [note for note in notes if "written under other names too" in note]
+    assert [note.rpartition(": ")[2] for note in hints] == ["linked"]
     (tmp_path / "store").write_text("whole\n")
     outcome = await bench.changed("echo other >> linked")
     assert not any("hard links" in note for note in outcome.notes)
