@@ -12,6 +12,7 @@ from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX, Scratch
+from toolcrib.execution.sandbox.resources import ResourceGauge, Usage
 from toolcrib.execution.sandbox.terms import MEGABYTE, Limits
 from toolcrib.system.removal import remove
 
@@ -306,6 +307,16 @@ async def test_a_thread_that_is_refused_ends_no_watch(
     hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(50)"
     done = await box.python(hold, limits=Limits(memory_bytes=100 * MEGABYTE))
     assert done.stopped == "memory"
+
+
+async def test_what_cannot_be_measured_is_ended(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **more: object) -> Usage:
+        raise ValueError("not a number")
+
+    await box.sandbox.report()
+    monkeypatch.setattr(ResourceGauge, "measure", fail)
+    done = await box.sh("sleep 60")
+    assert done.stopped == "measuring"
 
 
 def test_a_folder_in_use_is_nobody_elses_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING or sys.platform != "win32":
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
-Stopped = Literal["", "memory", "disk", "output", "processes", "open files", "time"]
+Stopped = Literal["", "memory", "disk", "output", "processes", "open files", "measuring", "time"]
 SUPERVISOR_SECONDS = 5.0
 
 

@@ -34,7 +34,7 @@ from toolcrib.execution.sandbox.preparation import (
 )
 from toolcrib.execution.sandbox.resources import ResourceGauge
 from toolcrib.execution.sandbox.terms import Level, Overlay, ReadOnly, Report
-from toolcrib.execution.sandbox.watchdog import Watchdog
+from toolcrib.execution.sandbox.watchdog import watch
 from toolcrib.files.paths import Workspace
 from toolcrib.system.processes import Mark, Processes
 
@@ -72,7 +72,6 @@ class Starter:
         self._services = services
         self.preparer = RunPreparer(services.use(Workspace), services.config)
         self._processes = services.use(Processes)
-        self._watchdog = Watchdog()
 
     async def start(self, request: RunRequest, report: Report) -> Confined:
         """Start a run.
@@ -206,7 +205,7 @@ class Starter:
         """Have the watchdog enforce the limits of the whole run."""
         assert prepared.gauge is not None
         prepared.gauge.pid = confined.pid
-        self._watchdog.watch(confined, prepared.gauge, prepared.request.limits)
+        watch(confined, prepared.gauge, prepared.request.limits)
 
     def _popen(self, prepared: PreparedRun, mark: Mark, slave: int) -> subprocess.Popen[bytes]:
         plan, options = prepared.plan, prepared.request.options

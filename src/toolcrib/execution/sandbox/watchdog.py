@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 import os
 import signal
 import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import Unavailable
@@ -33,91 +32,76 @@ OPEN_FILES_FACTOR = 16
 """All processes of a run together may have so many times the open files that one may have."""
 REFUSED_FACTOR = 2
 """Where further processes are refused anyway, a run that has many is not ended for it."""
+MAX_FAILURES = 20
+"""How often in a row a run may escape being measured: until then it may be in its last moment."""
 
 
-@dataclass(order=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class WatchedRun:
-    """A run under watch, and when it is measured next."""
-
-    when: float
-    confined: Confined = field(compare=False)
-    gauge: ResourceGauge = field(compare=False)
-    limits: Limits = field(compare=False)
-    loop: asyncio.AbstractEventLoop = field(compare=False)
-
-
-class Watchdog:
-    """Measures runs until they end; the thread lives as long as there are any.
+    """A run under watch, measured in a thread of its own until it ends.
 
     A thread and not a task: a tool that keeps the event loop busy must not be the reason
     that a machine runs out of memory.
     """
 
-    def __init__(self) -> None:
-        self._runs: list[WatchedRun] = []
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
+    confined: Confined
+    gauge: ResourceGauge
+    limits: Limits
+    loop: asyncio.AbstractEventLoop
 
-    def watch(self, confined: Confined, gauge: ResourceGauge, limits: Limits) -> None:
-        """Begin to watch a run of the present event loop, which learns of its end.
-
-        Args:
-            confined: it.
-            gauge: measures it.
-            limits: what it may use.
-        """
-        loop = asyncio.get_running_loop()
-        with self._changed:
-            when = time.monotonic() + pause_seconds(Usage(), limits)
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    raise Unavailable(
-                        "The system refuses another thread, without which nothing looks after "
-                        "the limits of a run.",
-                        hint="Stop other programs of this user, then try again.",
-                    ) from None
-                self._thread = thread
-            heapq.heappush(self._runs, WatchedRun(when, confined, gauge, limits, loop))
-            self._changed.notify()
-
-    def _run(self) -> None:
-        while (run := self._next()) is not None:
-            if run.confined.exit_code is not None or run.confined.is_over:
-                continue
+    def watch(self) -> None:
+        """Measure until the run ends, or end it. Blocking."""
+        usage, failures = Usage(), 0
+        while self._lasts(pause_seconds(usage, self.limits)):
             try:
-                usage = run.gauge.measure(run.limits.memory_bytes, run.limits.disk_bytes)
-                reason = exceeded(usage, run.limits, counted=run.gauge.counted)
-                if reason == "memory":
-                    usage = self._measure_again(run)
-                    reason = exceeded(usage, run.limits, counted=run.gauge.counted)
-            except Exception:  # noqa: BLE001 - the other runs are still to be looked after
-                usage, reason = Usage(), ""
+                usage, reason = self._measured()
+                failures = 0
+            except Exception:  # noqa: BLE001 - whatever it is, what cannot be measured is no run
+                usage, failures = Usage(), failures + 1
+                reason = "measuring" if failures > MAX_FAILURES else ""
             if reason:
-                _end(run, reason)
-                continue
-            run.when = time.monotonic() + pause_seconds(usage, run.limits)
-            with self._changed:
-                heapq.heappush(self._runs, run)
+                self._end(reason)
+                return
 
-    def _measure_again(self, run: WatchedRun) -> Usage:
-        """What those use that stay: for a moment a child has the memory of its parent."""
-        known = run.gauge.members
-        time.sleep(MIN_PAUSE_SECONDS)
-        return run.gauge.measure(run.limits.memory_bytes, run.limits.disk_bytes, among=known)
+    def _lasts(self, seconds: float) -> bool:
+        time.sleep(seconds)
+        return self.confined.exit_code is None and not self.confined.is_over
 
-    def _next(self) -> WatchedRun | None:
-        """The run whose time has come; None when there are no more."""
-        with self._changed:
-            while self._runs:
-                left = self._runs[0].when - time.monotonic()
-                if left <= 0:
-                    return heapq.heappop(self._runs)
-                self._changed.wait(left)
-            self._thread = None
-            return None
+    def _measured(self) -> tuple[Usage, Stopped]:
+        limits = self.limits
+        usage = self.gauge.measure(limits.memory_bytes, limits.disk_bytes)
+        if exceeded(usage, limits, counted=self.gauge.counted) == "memory":
+            # What those use that stay: for a moment a child has the memory of its parent.
+            known = self.gauge.members
+            time.sleep(MIN_PAUSE_SECONDS)
+            usage = self.gauge.measure(limits.memory_bytes, limits.disk_bytes, among=known)
+        return usage, exceeded(usage, limits, counted=self.gauge.counted)
+
+    def _end(self, reason: Stopped) -> None:
+        """Stop it at once, in this thread; the rest of its end is the event loop's."""
+        self.confined.stopped = self.confined.stopped or reason
+        for pid in self.gauge.innermost():
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(RuntimeError):  # the event loop may be closed
+            self.loop.call_soon_threadsafe(self.confined.stop, reason)
+
+
+def watch(confined: Confined, gauge: ResourceGauge, limits: Limits) -> None:
+    """Begin to watch a run of the present event loop, which learns of its end.
+
+    Raises:
+        Unavailable: the system refuses a thread for it.
+    """
+    run = WatchedRun(confined, gauge, limits, asyncio.get_running_loop())
+    try:
+        threading.Thread(target=run.watch, name="watchdog", daemon=True).start()
+    except RuntimeError:
+        raise Unavailable(
+            "The system refuses another thread, without which nothing looks after "
+            "the limits of a run.",
+            hint="Stop other programs of this user, then try again.",
+        ) from None
 
 
 def exceeded(usage: Usage, limits: Limits, *, counted: bool) -> Stopped:
@@ -142,13 +126,3 @@ def pause_seconds(usage: Usage, limits: Limits) -> float:
         (limits.open_files * OPEN_FILES_FACTOR - usage.open_files) / MAX_OPENS_PER_SECOND,
     )
     return min(max(soonest / 2, MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS)
-
-
-def _end(run: WatchedRun, reason: Stopped) -> None:
-    """Stop it at once, in this thread; the rest of its end is the event loop's."""
-    run.confined.stopped = run.confined.stopped or reason
-    for pid in run.gauge.innermost():
-        with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-    with suppress(RuntimeError):  # the event loop may be closed
-        run.loop.call_soon_threadsafe(run.confined.stop, reason)

@@ -107,6 +107,7 @@ LIMITS = {
     "output": ("run.limits.output_mb", "too much output"),
     "processes": ("run.limits.processes", "too many processes"),
     "open files": ("run.limits.open_files", "too many open files"),
+    "measuring": ("run.limits", "what it uses could not be measured"),
 }
 
 
