@@ -73,9 +73,12 @@ class Blobs:
         if seen.hexdigest() != digest:
             raise _lost(digest)
 
-    def has(self, digest: str) -> bool:
-        """Whether it is kept."""
-        return self._path(digest).exists()
+    def renew(self, digest: str) -> bool:
+        """Keep it from being swept for another hour; whether it is there."""
+        with contextlib.suppress(OSError):
+            os.utime(self._path(digest))
+            return True
+        return False
 
     def adopt(self, other: Blobs, digest: str) -> int:
         """Keep a content that another folder keeps too; how many bytes that newly takes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.changes.snapshots import Snapshot, SnapshotEntry, compare
 from toolcrib.files.trees import EntryState
+from toolcrib.state.blobs import Blobs
 
 
 async def test_changes_are_one_step_that_can_be_undone(bare: RunBench, root: Path) -> None:
@@ -172,15 +174,26 @@ async def test_in_the_background_protected_names_are_only_told(bare: RunBench, r
     assert any(".mcp.json" in note and "left as it is" in note for note in outcome.notes)
 
 
-async def test_the_second_look_reads_nothing(bare: RunBench, root: Path, tmp_path: Path) -> None:
+async def test_the_second_look_reads_nothing(
+    bare: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(20):
         (root / f"f{number}").write_bytes(os.urandom(1000))
     await bare.changed("true")
-    contents = next((tmp_path / "state/runs").glob("*/contents"))
-    seen = {p: p.stat().st_mtime_ns for p in contents.glob("*/*")}
     await settle()
+    read: list[Path] = []
+    add = Blobs.add
+
+    def noted(blobs: Blobs, chunks: Iterable[bytes]) -> tuple[str, int]:
+        read.append(blobs.folder)
+        return add(blobs, chunks)
+
+    monkeypatch.setattr(Blobs, "add", noted)
     await bare.changed("true")
-    assert {p: p.stat().st_mtime_ns for p in contents.glob("*/*")} == seen
+    assert read == []
+    await bare.changed("echo more >> f3")
+    await bare.changed("true")
+    assert len(read) == 1
     await bare.services.close()
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.config import data_folder, user_config_file
@@ -15,7 +16,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.execution.runs import folders
 from toolcrib.execution.runs.context import RunContext
-from toolcrib.execution.runs.folders import PendingRun
+from toolcrib.execution.runs.folders import PendingRun, RunFolder
 from toolcrib.execution.runs.outcome import (
     APPLY_TOOL,
     Commit,
@@ -68,6 +69,7 @@ class DirectRun:
     level: str
     commit: Commit = "auto"
     background: bool = False
+    _folder: RunFolder | None = None
     _before: dict[str, Snapshot] = field(default_factory=dict)
     _began: float = 0.0
     _notes: list[str] = field(default_factory=list)
@@ -76,20 +78,23 @@ class DirectRun:
         return self
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        del kind, error, trace
+        if self._folder is not None:
+            await asyncio.to_thread(self._folder.remove)
 
     async def prepare(self, ctx: Ctx) -> dict[str, View]:
         """Take a snapshot of the files and of their contents.
 
         Raises:
             Unavailable: not all could be kept, and the changes are to be taken back.
+            StorageFailure: no room for the run.
         """
         from toolcrib.execution.sandbox.terms import Bind
 
         check = Checkpoint(ctx.deadline)
         self._began = time.time()
+        self._folder = folder = self.context.folders.make()
         await asyncio.to_thread(_make_own_folder, self.context.workspace)
-        await asyncio.to_thread(self._take_snapshots, check)
+        await asyncio.to_thread(self._take_snapshots, check, folder.path)
         unkept = [
             relative for one in self._before.values() for relative in (*one.unkept, *one.unread)
         ]
@@ -204,7 +209,7 @@ class DirectRun:
             return RunOutcome("dropped")
         return RunOutcome("held", pending_id=pending.id)
 
-    def _take_snapshots(self, check: Checkpoint) -> None:
+    def _take_snapshots(self, check: Checkpoint, folder: Path) -> None:
         for root in self.context.workspace.roots:
             with self.context.top(root).open() as handle:
                 index = take_snapshot(handle.fd, self._skip(root), check)
@@ -212,7 +217,7 @@ class DirectRun:
                 if is_masked and make_hooks_folders(handle.fd, index):
                     index = take_snapshot(handle.fd, self._skip(root), check)
                 memory = self.context.caches[root.real]
-                memory.keep(handle.fd, index, check)
+                memory.keep(handle.fd, index, check, folder)
             self._before[root.real] = index
             memory.forget_old()
 

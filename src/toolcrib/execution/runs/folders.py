@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
+from toolcrib.files.changes.snapshots import CONTENTS
 from toolcrib.state.store import Schema, held, make_private
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import remove
@@ -244,7 +245,7 @@ def _taken(path: Path) -> RunFolder | None:
 
 def _each_taken(base: Path) -> list[RunFolder | None]:
     """The folders of runs in there, locked now; None for each that somebody holds."""
-    return [_taken(path) for path in base.iterdir() if path.is_dir()]
+    return [_taken(path) for path in base.iterdir() if path.is_dir() and path.name != CONTENTS]
 
 
 def _remove_base(base: Path) -> None:

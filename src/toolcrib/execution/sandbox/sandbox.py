@@ -27,8 +27,9 @@ from toolcrib.execution.sandbox.layout import confined_program
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed, MountsMoved
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
-from toolcrib.execution.sandbox.starter import SHORTAGES, Starter
+from toolcrib.execution.sandbox.starter import Starter
 from toolcrib.execution.sandbox.terms import (
+    SHORTAGES,
     USE_WSL,
     Bind,
     Level,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import subprocess
 import sys
@@ -33,7 +32,7 @@ from toolcrib.execution.sandbox.preparation import (
     cannot_run,
 )
 from toolcrib.execution.sandbox.resources import ResourceGauge
-from toolcrib.execution.sandbox.terms import Level, Overlay, ReadOnly, Report
+from toolcrib.execution.sandbox.terms import SHORTAGES, Level, Overlay, ReadOnly, Report
 from toolcrib.execution.sandbox.watchdog import watch
 from toolcrib.files.paths import Workspace
 from toolcrib.system.processes import Mark, Processes
@@ -42,8 +41,6 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
     raise ImportError
 
 UMASK = 0o022
-SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-"""What the machine is short of for a moment: no reason to doubt a boundary."""
 STARTED = b"R"
 """What the confining program reports when it becomes the program."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ Level = Literal["strong", "kernel", "none"]
 """strong: namespaces and seccomp; kernel: Landlock and seccomp; none: bare."""
 
 MEGABYTE = 1_000_000
-
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""What a machine is short of for a moment: no reason to doubt a boundary."""
 
 USE_WSL = (
     "Programs run where toolcrib runs in the Windows Subsystem for Linux: wsl --install, then "

@@ -119,6 +119,8 @@ MAX_NEW_BYTES = 500_000_000
 MAX_NEW_SECONDS = 20.0
 MAX_STORED_BYTES = 2_000_000_000
 """Of all kept contents on disk; beyond that those that no snapshot needs are removed."""
+CONTENTS = "contents"
+"""The folder of the contents, among those of the runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +284,18 @@ class SnapshotCache:
     def __init__(self, folder: Path, real: str) -> None:
         self._file = folder / f"known-{content_id(real)}"
         self._known: dict[str, tuple[str, str]] | None = None
-        self.blobs: Blobs = Blobs(folder / "contents")
+        self.blobs: Blobs = Blobs(folder / CONTENTS)
 
-    def keep(self, top: int, index: Snapshot, check: Callable[[], None]) -> None:
-        """Keep the contents of all files of a snapshot, as far as there is room and time."""
+    def keep(self, top: int, index: Snapshot, check: Callable[[], None], run: Path) -> None:
+        """Keep the contents of all files of a snapshot, as far as there is room and time.
+
+        Args:
+            top: a descriptor of the tree.
+            index: the snapshot, which learns of them.
+            check: called between two files.
+            run: the folder of the run that needs them, in that of the cache: none of them is
+                forgotten as long as it is there.
+        """
         known = self._load()
         fresh: dict[str, tuple[str, str]] = {}
         left, until = MAX_NEW_BYTES, time.monotonic() + MAX_NEW_SECONDS
@@ -297,7 +307,7 @@ class SnapshotCache:
         for relative, seen in sorted(files, key=lambda item: _rank(item[0])):
             check()
             key, digest = known.get(relative, ("", ""))
-            if key != seen.key or not digest:
+            if key != seen.key or not (digest and self.blobs.renew(digest)):
                 digest = ""
                 size = seen.image.size
                 if size <= min(left, MAX_FILE_BYTES) and time.monotonic() < until:
@@ -310,8 +320,10 @@ class SnapshotCache:
                 )
             else:
                 index.unkept.append(relative)
+        self._save(fresh, run / self._file.name)
         if fresh != known:
-            self._save(fresh)
+            self._known = fresh
+            self._save(fresh, self._file)
 
     def _add(self, top: int, relative: str, seen: SnapshotEntry) -> str:
         with suppress(OSError, StorageFailure), opened_beneath(top, relative) as fd:
@@ -326,25 +338,20 @@ class SnapshotCache:
             self._known = {}
             with suppress(OSError, ValueError, zlib.error):
                 found = json.loads(zlib.decompress(self._file.read_bytes()))
-                self._known = {
-                    relative: (key, digest)
-                    for relative, key, digest in found
-                    if self.blobs.has(digest)
-                }
+                self._known = {relative: (key, digest) for relative, key, digest in found}
         return self._known
 
-    def _save(self, fresh: dict[str, tuple[str, str]]) -> None:
-        self._known = fresh
+    def _save(self, fresh: dict[str, tuple[str, str]], target: Path) -> None:
         rows = [(relative, key, digest) for relative, (key, digest) in fresh.items()]
         packed = zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 1)
-        part = self._file.with_name(f"{self._file.name}.{random_id(8)}")
+        part = target.with_name(f"{target.name}.{random_id(8)}")
         with suppress(OSError):
-            make_private(self._file.parent)
+            make_private(target.parent)
             part.write_bytes(packed)
-            part.replace(self._file)
+            part.replace(target)
 
     def forget_old(self) -> None:
-        """Remove contents that no index needs, where there are too many of them."""
+        """Remove contents that no index, and no run, needs, where there are too many of them."""
         total = 0
         for path in self.blobs.folder.glob("*/*"):
             with suppress(OSError):
@@ -352,7 +359,8 @@ class SnapshotCache:
         if total <= MAX_STORED_BYTES:
             return
         wanted: set[str] = set()
-        for file in self._file.parent.glob("known-*"):
+        folder = self._file.parent
+        for file in (*folder.glob("known-*"), *folder.glob("*/known-*")):
             with suppress(OSError, ValueError, zlib.error):
                 found = json.loads(zlib.decompress(file.read_bytes()))
                 wanted.update(digest for _, _, digest in found)
