@@ -6,6 +6,7 @@ What differs is what the program changed, but for what steps of the undo log did
 from __future__ import annotations
 
 import stat
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -105,6 +106,8 @@ class Comparison:
         ]
 
     def _tell_attributes(self, handle: Handle, after: Snapshot) -> None:
+        if sys.platform != "linux":  # nor are there overlays elsewhere
+            return
         for paths, text in zip(
             attributes_since(handle.fd, self.before, after), ATTRIBUTES, strict=True
         ):
