@@ -18,6 +18,7 @@ from toolcrib.middleware.known_links import canonical, links_of
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.results import Results
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 
@@ -230,6 +231,31 @@ async def test_an_error_of_our_own_does_not_taint(box: Toolbox) -> None:
     assert code(await box.call("page", {})) == "bad_input"
     await box.call("echo", {"text": "private"})
     assert code(await box.call("page", {"url": "https://new.example/"})) is None
+
+
+async def test_a_failure_that_may_quote_files_marks(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"pin": "SECRET9"}')
+    async with Toolbox({"store": {"url": "sqlite://"}}, workspace=tmp_path) as box:
+        for session, (name, given, is_private) in enumerate(
+            (
+                ("query_json", {"path": "a.json", "query": ".pin|tostring|error"}, True),
+                ("read_file", {"path": "b.json"}, True),
+                ("move_path", {"source": "b.json", "destination": "c"}, True),
+                ("read_file", {"path": ".env"}, False),
+                ("fetch_url", {"url": "http://10.0.0.1/"}, False),
+            )
+        ):
+            failed = await box.call(name, given, session=str(session))
+            assert failed.error is not None
+            live = await box.use(Sessions).load(str(session))
+            assert live.private is is_private, failed.render()
+
+
+async def test_the_names_that_undo_tells_mark(tmp_path: Path) -> None:
+    async with Toolbox({"store": {"url": "sqlite://"}}, workspace=tmp_path) as box:
+        await box.call("write_file", {"path": "a", "content": "x"}, session="one")
+        await box.call("undo_changes", {}, session="two")
+        assert (await box.use(Sessions).load("two")).private
 
 
 async def test_a_refusal_is_remembered_where_nobody_can_be_asked(box: Toolbox) -> None:

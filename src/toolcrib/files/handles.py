@@ -78,7 +78,8 @@ class Entry:
 
     `size` is in bytes, `modified` in seconds since 1970. A link has its `target` as
     written and `leads` says what is there. `protected` names the pattern that keeps
-    the entry from being read, if one does.
+    the entry from being read, if one does. `identity` is another for each thing that takes
+    its place and for each change of it, which no program can hide.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Entry:
     target: str = ""
     leads: Leads = ""
     protected: str = ""
+    identity: str = ""
 
 
 class _Bytes(io.FileIO):

@@ -555,6 +555,7 @@ class PathGate:
             target=target,
             leads=leads,
             protected=barring(item.name),
+            identity=f"{status.st_ino} {status.st_size} {status.st_ctime_ns}",
         )
 
     def _target(self, path: SafePath, folder: int) -> tuple[str, Leads]:

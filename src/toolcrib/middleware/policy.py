@@ -64,6 +64,8 @@ OUR_OWN = (
     Unavailable,
 )
 """Failures in which no server had a word."""
+WITHOUT_CONTENT = (Busy, Denied, Unavailable)
+"""Failures in which nothing stands of what files hold, nor what else there is."""
 NOBODY_NAMED = "nobody has named in this conversation, where private files were read"
 OR_SITE = " (with --site for all of that site in this conversation)"
 OPEN_ITSELF = "Open that URL itself with fetch_url: that asks the user."
@@ -85,12 +87,9 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = rights_of(call)
-    decision, opened = await decision_on(call, rights)
-    if decision.action == "deny":
-        raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
+    decision, opened = await _approved(call, rights)
     needs_approval = decision.action == "ask"
     if needs_approval:
-        await _ask(call, decision)
         call.ctx.session.open_hosts(decision.hosts)
     rules = call.ctx.config.policy
     if call.tool.rights & NET and (rules.rules or rules.taint):
@@ -102,11 +101,37 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         # What a server answered may stand in the failure as well.
         if rights & NET and not isinstance(error, OUR_OWN):
             call.ctx.session.taint(untrusted=True)
+        # A failure may quote what was read, or name what lies there.
+        if rights & FILES and not isinstance(error, WITHOUT_CONTENT):
+            call.ctx.session.taint(private=True)
         # Sending the same address once more would tell nobody anything new.
         _remember(call, opened)
         raise
     _note(call, result, rights, opened)
     return result
+
+
+async def _approved(call: Call, rights: Right) -> tuple[Decision, list[str]]:
+    """What the policy says, and the URLs that are opened; a person has allowed what had to be.
+
+    While a question stands, what it describes may change. Then it is asked anew: leave holds for
+    what the person saw.
+
+    Raises:
+        Denied, NeedsApproval: see `policy`.
+    """
+    before = ""
+    while True:
+        decision, opened = await decision_on(call, rights)
+        if decision.action == "deny":
+            raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
+        mark = _mark(call, decision)
+        if decision.action == "allow" or mark == before:
+            return decision, opened
+        await _ask(call, decision)
+        if not decision.preview:
+            return decision, opened
+        before = mark
 
 
 def rights_of(call: Call) -> Right:

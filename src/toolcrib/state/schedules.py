@@ -45,9 +45,13 @@ SCHEMA = Schema(
         ALTER TABLE scheduled ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE scheduled ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
         """,
+        "ALTER TABLE scheduled ADD COLUMN summary TEXT NOT NULL DEFAULT '';",
     ),
 )
-MAX_WAITING = 200
+MAX_WAITING, MAX_WAITING_OF_ONE = 200, 50
+"""Calls and reminders that wait, in a workspace and of a conversation."""
+MAX_NEWS = 20
+"""What the next results tell one by one."""
 MAX_ENDED = 200
 """That have ended and are listed still; the oldest go."""
 LATE_SECONDS = 300.0
@@ -57,11 +61,12 @@ POLL_SECONDS = 15.0
 CALL_SECONDS = 3600.0
 OUTCOME_CHARS = 2000
 SEE_LIST = "schedule with action=list shows"
+MORE_NEWS = f"More of what was scheduled came due; {SEE_LIST} it."
 
 State = Literal["waiting", "running", "done", "failed", "missed", "lost", "cancelled"]
 COLUMNS = (
     "id, due, session, text, tool, arguments, directory, state, owner, outcome, reason, "
-    "untrusted, private"
+    "summary, untrusted, private"
 )
 Within = Callable[[Scope], Invoke]
 HoldsFolder = Callable[[str], bool]
@@ -74,8 +79,9 @@ class ScheduledCall:
 
     `directory` is the folder in which it was approved, and in which it runs; "" is the first of
     the workspace. `reason` is why a person was asked about the call itself when it was scheduled;
-    "" where only its rights were. `untrusted` and `private` are what the conversation had read that
-    scheduled it; with an outcome both are set, for it may hold anything.
+    "" where only its rights were. `summary` is what they saw of it. `untrusted` and `private` are
+    what the conversation had read that scheduled it; with an outcome both are set, for it may
+    hold anything.
     """
 
     id: int
@@ -89,6 +95,7 @@ class ScheduledCall:
     owner: str
     outcome: str
     reason: str = ""
+    summary: str = ""
     untrusted: bool = True
     private: bool = True
 
@@ -166,7 +173,9 @@ class Schedules:
         arguments: Mapping[str, Any],
         session: Session,
         directory: str,
+        *,
         reason: str = "",
+        summary: str = "",
     ) -> int:
         """Write one down; its id. For the arguments see `ScheduledCall`.
 
@@ -176,18 +185,23 @@ class Schedules:
         marks = session.untrusted, session.private
 
         def write(connection: sqlite3.Connection) -> int:
-            count = "SELECT count(*) FROM scheduled WHERE state = 'waiting'"
-            if connection.execute(count).fetchone()[0] >= MAX_WAITING:
+            every, own = connection.execute(
+                "SELECT count(*), coalesce(sum(session = ?), 0) FROM scheduled "
+                "WHERE state = 'waiting' AND workspace = ?",
+                (session.id, self._workspace),
+            ).fetchone()
+            if own >= MAX_WAITING_OF_ONE or every >= MAX_WAITING:
+                limit = MAX_WAITING_OF_ONE if own >= MAX_WAITING_OF_ONE else MAX_WAITING
                 raise BadInput(
-                    f"{MAX_WAITING} wait already.", hint="Cancel some: action list shows them."
+                    f"{limit} wait already.", hint="Cancel some: action list shows them."
                 )
             added = connection.execute(
                 "INSERT INTO scheduled (due, created, session, text, tool, arguments, directory, "
-                "state, owner, outcome, workspace, reason, untrusted, private) "
-                "VALUES (?,?,?,?,?,?,?,'waiting','','',?,?,?,?)",
+                "state, owner, outcome, workspace, reason, summary, untrusted, private) "
+                "VALUES (?,?,?,?,?,?,?,'waiting','','',?,?,?,?,?)",
                 (
                     *(due, time.time(), session.id, text, tool, json.dumps(dict(arguments))),
-                    *(directory, self._workspace, reason, *marks),
+                    *(directory, self._workspace, reason, summary, *marks),
                 ),
             ).lastrowid
             connection.execute(
@@ -337,14 +351,16 @@ class Schedules:
         # The conversation may have gone elsewhere, and stays there: only the folder is its own.
         session = replace(live, directory=one.directory, changed=False)
 
-        async def approved(question: Question) -> bool:
-            # A person let this very call go on when it was scheduled, for what was known then;
-            # what its text may carry out by now was theirs to see in its arguments.
-            return (
+        async def approved(question: Question) -> bool | None:
+            # A person let this very call go on when it was scheduled, with the effect that they
+            # saw; what its text may carry out by now was theirs to see in its arguments.
+            is_same = (
                 question.tool == one.tool
                 and session.directory == one.directory
+                and question.summary == one.summary
                 and (question.reason == one.reason or question.is_taint)
             )
+            return True if is_same else None  # nobody is there to say no
 
         caller = Caller("schedule", ask=approved, unattended=True)
         scope = Scope(self._registry, session, caller, time.monotonic() + CALL_SECONDS)
@@ -357,13 +373,21 @@ class Schedules:
                 await asyncio.shield(self._sessions.save(live))
 
     def _remind(self, one: ScheduledCall) -> None:
-        # Whoever calls next reads it as words of toolcrib, for which outside text must not pass.
-        what = f": {one.text}" if not one.untrusted else f" is due; {SEE_LIST} it."
-        self.warnings.append(f"Reminder for {moment(one.due)}{what}")
+        # Whoever calls next reads it as words of toolcrib, for which outside text must not pass,
+        # and without a mark, so that nothing private may stand in it.
+        is_plain = not (one.untrusted or one.private)
+        what = f": {one.title}" if is_plain else f" is due; {SEE_LIST} it."
+        self._add_news(f"Reminder for {moment(one.due)}{what}")
 
     def _warn(self, one: ScheduledCall, what: str) -> None:
         """Say what became of one, without a word of it: another conversation may read this."""
-        self.warnings.append(f"Scheduled {one.id} for {moment(one.due)} ({one.tool}) {what}.")
+        self._add_news(f"Scheduled {one.id} for {moment(one.due)} ({one.tool}) {what}.")
+
+    def _add_news(self, text: str) -> None:
+        if len(self.warnings) < MAX_NEWS:
+            self.warnings.append(text)
+        else:
+            self.warnings[-1] = MORE_NEWS
 
 
 def _not_waiting(number: int) -> NotFound:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from toolcrib.core.context import Caller, Question
 from toolcrib.core.result import Result
 from toolcrib.state.approvals import Approvals
 from toolcrib.toolbox import Toolbox
@@ -184,6 +185,55 @@ async def test_leave_to_delete_for_good_holds_for_what_stands_there(ws: Path) ->
             done = await box.call("delete_path", {"permanent": True, **given}, session="one")
             assert done.error is None, done.render()
     assert [each.name for each in ws.iterdir() if "log" in each.name or "kept" in each.name] == []
+
+
+async def test_leave_to_delete_a_folder_for_good_knows_all_that_is_in_it(
+    ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ws / "old/sub").mkdir(parents=True)
+    (ws / "old/sub/a").write_bytes(b"junk")
+    given = {"path": "old", "permanent": True}
+    async with Toolbox(workspace=ws) as box:
+        first = await box.call("delete_path", given, session="one")
+        assert first.error is not None
+        await box.use(Approvals).grant(first.error.details["id"], "once")
+        before = (ws / "old/sub/a").stat()
+        (ws / "old/sub/a").write_bytes(b"work")
+        os.utime(ws / "old/sub/a", ns=(before.st_atime_ns, before.st_mtime_ns))
+        await refused(box, "delete_path", "needs_approval", **given)
+        monkeypatch.setattr("toolcrib.tools.files.delete_path.MAX_DESCRIBED", 1)
+        await refused(box, "delete_path", "too_large", **given)
+    assert (ws / "old/sub/a").read_bytes() == b"work"
+
+
+async def test_a_yes_is_for_what_the_person_saw(ws: Path) -> None:
+    """What comes while the question stands is asked about by itself."""
+    (ws / "a.log").write_bytes(b"junk")
+    questions: list[str] = []
+
+    async def ask(question: Question) -> bool:
+        questions.append(question.summary)
+        if len(questions) == 1:
+            (ws / "b.log").write_bytes(b"years of work")
+        return len(questions) < 2
+
+    given = {"pattern": "*.log", "permanent": True}
+    async with Toolbox(workspace=ws) as box:
+        denied = await box.call("delete_path", given, caller=Caller("test", ask=ask))
+        assert denied.error is not None
+        assert denied.error.code == "denied"
+        assert ["b.log" in question for question in questions] == [False, True]
+        assert (ws / "a.log").exists()
+        questions[:] = ["", ""]
+
+        async def agree(question: Question) -> bool:
+            questions.append(question.summary)
+            return True
+
+        done = await box.call("delete_path", given, caller=Caller("test", ask=agree))
+        assert done.error is None, done.render()
+        assert len(questions) == 3
+    assert not (ws / "b.log").exists()
 
 
 @pytest.mark.rows("C014", "E12", "C122")

@@ -8,7 +8,7 @@ from stat import S_ISDIR
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied, TooLarge
+from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
@@ -28,8 +28,8 @@ UNCONFIRMED_MATCHES = 20
 MAX_MATCHES = 1000
 MAX_PATTERN_CHARS = 200
 MAX_LISTED = 30
-MAX_DESCRIBED = 20_000
-"""Names in a folder that are looked at for a question."""
+MAX_DESCRIBED = 200_000
+"""Names in a folder that are looked at for a question; a larger one is not deleted for good."""
 
 
 def _effective_rights(arguments: Mapping[str, Any]) -> Right:
@@ -140,7 +140,11 @@ def _description(found: Sequence[SafePath], check: Checkpoint) -> str:
 
 
 def _described(path: SafePath, check: Checkpoint) -> tuple[str, str]:
-    """A thing for a person, and what tells it from others."""
+    """A thing for a person, and what tells it from others.
+
+    Raises:
+        TooLarge: a folder that holds more than is looked at.
+    """
     try:
         target = path.link()
         if target:
@@ -152,16 +156,12 @@ def _described(path: SafePath, check: Checkpoint) -> tuple[str, str]:
     changed = moment(status.st_mtime)
     if not S_ISDIR(status.st_mode):
         return f"file, {size_of(status.st_size)}, changed {changed}", facts[0]
-    count, size, more = 0, 0, ""
-    try:
-        for each in walk(path, check, MAX_DESCRIBED, []):
-            entry = each.entry
-            count += 1
-            size += entry.size if entry.kind == "file" else 0
-            facts.append(f"{'/'.join(each.names)} {entry.kind} {entry.size} {entry.modified}")
-    except TooLarge:
-        more = " and more"
-    line = f"folder, {counted(count, 'name')}{more}, {size_of(size)}, changed {changed}"
+    count, size = 0, 0
+    for each in walk(path, check, MAX_DESCRIBED, []):
+        count += 1
+        size += each.entry.size if each.entry.kind == "file" else 0
+        facts.append(f"{'/'.join(each.names)} {each.entry.identity}")
+    line = f"folder, {counted(count, 'name')}, {size_of(size)}, changed {changed}"
     return line, "\0".join(facts)
 
 

@@ -74,6 +74,7 @@ async def undo_changes(
             "undone": [step.id for step in undone],
             "paths": list(applied.paths),
         },
+        private=True,
     )
 
 
@@ -103,7 +104,8 @@ async def _undo_one_by_one(steps: Sequence[LoggedStep], ctx: Ctx) -> Result:
     again = ", ".join(f"id={number}" for number in made)
     lines.append(f"The same call goes back one step further; {again} makes this undone.")
     undone = [step.id for step in steps]
-    return Result(text="\n".join(lines), data={"steps": made, "undone": undone, "paths": paths})
+    data = {"steps": made, "undone": undone, "paths": paths}
+    return Result(text="\n".join(lines), data=data, private=True)
 
 
 def _line(step: LoggedStep, start: str) -> str:

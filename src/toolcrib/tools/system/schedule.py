@@ -42,7 +42,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm)?", re.IGNORECASE)
 
 
-INNER_REASON: ContextVar[str] = ContextVar("why a person was asked about the call", default="")
+INNER: ContextVar[tuple[str, str]] = ContextVar(
+    "why a person is asked, and what they see", default=("", "")
+)
 """Set by the verdict on a call that is scheduled, for the tool, which comes after the question."""
 
 
@@ -52,7 +54,7 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     Nobody may be there at its time, so it is judged as if it were made now, and what a person
     would be asked about then is asked now.
     """
-    INNER_REASON.set("")
+    INNER.set(("", ""))
     number = arguments.get("id")
     if arguments["action"] == "cancel" and number is not None:
         return await _cancelling(number, ctx)
@@ -67,16 +69,16 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     call = Call(found, await bind(found, given, ctx), ctx)
     rights = rights_of(call)
     inner, _ = await decision_on(call, rights)
+    summary = question_text(call, inner.preview)
+    INNER.set((inner.reason if inner.action == "ask" else "", summary))
     if inner.action == "deny":
         return Decision("deny", inner.reason, explicit=True)
     if inner.action == "allow" and (inner.explicit or not rights & (CHANGING | NET)):
         return None
     reason = f"at {one_line(str(arguments['when']), 40)} it will run {found.name}"
     if inner.action == "ask":
-        INNER_REASON.set(inner.reason)
         reason += f", and {inner.reason}"
-    preview = question_text(call, inner.preview)
-    return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=preview, is_exact=True)
+    return Decision("ask", reason, explicit=True, hosts=inner.hosts, preview=summary, is_exact=True)
 
 
 async def _cancelling(number: int, ctx: Ctx) -> Decision | None:
@@ -152,8 +154,16 @@ async def schedule(
         raise BadInput("Of what? Send text, or tool with arguments.")
     if len(text) > MAX_TEXT_CHARS:
         raise BadInput(f"text has more than {MAX_TEXT_CHARS:,} characters.")
+    reason, summary = INNER.get()
     number = await schedules.add(
-        due, text.strip(), name, given, ctx.session, _folder(ctx), INNER_REASON.get()
+        due,
+        text.strip(),
+        name,
+        given,
+        ctx.session,
+        _folder(ctx),
+        reason=reason,
+        summary=summary,
     )
     zone = local_zone()
     moment, _ = moment_of(str(int(due)), zone)
