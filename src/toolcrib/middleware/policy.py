@@ -120,18 +120,28 @@ async def _approved(call: Call, rights: Right) -> tuple[Decision, list[str]]:
     Raises:
         Denied, NeedsApproval: see `policy`.
     """
-    before = ""
-    while True:
-        decision, opened = await decision_on(call, rights)
-        if decision.action == "deny":
-            raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
-        mark = _mark(call, decision)
-        if decision.action == "allow" or mark == before:
-            return decision, opened
+    decision, opened = await _judged(call, rights)
+    while decision.action == "ask":
         await _ask(call, decision)
-        if not decision.preview:
-            return decision, opened
-        before = mark
+        if call.tool.policy_check is None:  # then its arguments say all
+            break
+        now, urls = await _judged(call, rights)
+        if now.action == "allow" or _mark(call, now) == _mark(call, decision):
+            break
+        decision, opened = now, urls
+    return decision, opened
+
+
+async def _judged(call: Call, rights: Right) -> tuple[Decision, list[str]]:
+    """What the policy says, and the URLs that are opened.
+
+    Raises:
+        Denied: a rule forbids the call.
+    """
+    decision, opened = await decision_on(call, rights)
+    if decision.action == "deny":
+        raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
+    return decision, opened
 
 
 def rights_of(call: Call) -> Right:

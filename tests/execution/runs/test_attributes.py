@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.execution.runs.conftest import RunBench, picture
+from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
 from toolcrib.execution.sandbox.terms import Limits
 
 PYTHON = "python3 - <<'END'\nimport os\n{}\nEND\n"
@@ -151,20 +151,22 @@ async def test_marks_that_a_job_sets_mislead_no_later_run(bench: RunBench, root:
 
 
 @pytest.mark.timeout(120)
-async def test_a_file_of_holes_takes_no_room(bench: RunBench, root: Path) -> None:
+async def test_a_file_of_holes_takes_no_room(opened: Opened, root: Path) -> None:
+    bench = opened(run={"limits": {"disk_mb": 500}})
+    await need_overlay(bench)
     outcome = await bench.changed(
-        "truncate -s 10G big; echo end >> big; truncate -s 3000001 small; printf x >> small",
+        "truncate -s 3G big; echo end >> big; truncate -s 3000001 small; printf x >> small",
         limits=Limits(file_bytes=20_000_000_000),
         seconds=60.0,
     )
     assert outcome.state == "held"
-    assert any("10.7 GB" in note for note in outcome.notes)
+    assert any("3.2 GB" in note for note in outcome.notes)
     assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
     status = (root / "big").stat()
-    assert status.st_size == 10 * 2**30 + 4
+    assert status.st_size == 3 * 2**30 + 4
     assert status.st_blocks * 512 < 4_000_000
     with (root / "big").open("rb") as file:
-        file.seek(10 * 2**30 - 1)
+        file.seek(3 * 2**30 - 1)
         assert file.read() == b"\0end\n"
     assert (root / "small").read_bytes() == bytes(3_000_001) + b"x"
     await bench.undo()

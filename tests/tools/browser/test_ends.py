@@ -97,7 +97,8 @@ async def _ends(desk: Desk, kill: Kill) -> None:
         kill(desk)
         result = await call
         assert result.error is not None
-        assert result.error.code == "unavailable", f"{name}: {result.render()}"
+        # By the second it was seen before the page was looked at again.
+        assert result.error.code in ("unavailable", "no_results"), f"{name}: {result.render()}"
         assert "the browser ended" in result.error.message, f"{name}: {result.render()}"
     assert "Desk" in (await desk("open", url=desk.url)).text
 

@@ -17,7 +17,7 @@ from tests.tools.git.made import commit, git, make_repository, write
 from tests.tools.git.test_local import do, refused
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
-from toolcrib.core.context import Services
+from toolcrib.core.context import Caller, Question, Services
 from toolcrib.git.remotes import TUNNEL, read_address
 from toolcrib.net.egress.guard_proxy import GuardProxy
 
@@ -121,6 +121,33 @@ async def test_a_push_asks_and_shows_what(server: GitServer, ws: Path) -> None:
     assert text.startswith("needs_approval")
     for part in ("1 commit", "main of origin", server.url, "a subject"):
         assert part in text
+
+
+async def test_what_is_pushed_is_what_the_person_saw(
+    server: GitServer, served: Path, ws: Path
+) -> None:
+    """A commit that takes the place of another while the question stands is asked about too."""
+    config = {"egress": {"allow_hosts": [server.host]}}
+    reasons: list[str] = []
+
+    async def ask(question: Question) -> bool:
+        reasons.append(question.reason)
+        if len(reasons) == 1:
+            write(ws / "c", **{"a.txt": "a secret\n"})
+            git(ws / "c", "commit", "-q", "--all", "--amend", "--no-edit")
+        return len(reasons) == 1
+
+    async with Toolbox(config, workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git", path="c")
+        await do(box, "change_directory", path="c")
+        write(ws / "c", **{"a.txt": "x\n"})
+        await do(box, "git_commit", message="a subject", all=True)
+        caller = Caller("test", ask=ask)
+        result = await box.call("git_push", {}, caller=caller)
+    assert result.error is not None
+    assert result.error.code == "denied"
+    assert len(reasons) == 2
+    assert "a subject" not in git(served / "x.git", "log", "--format=%s", "main")
 
 
 async def test_forcing_tells_what_goes_and_is_not_asked_where_it_is_refused(

@@ -105,6 +105,7 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
         return Decision("ask", f"it deletes {push.where}")
     verb = "forces" if force else "pushes"
     what = f"{counted(push.count, 'commit')} to {push.where}: {'; '.join(push.subjects)}"
+    what += f", up to {push.commit[:12]}"
     if force and push.replaced:
         replaced = "; ".join(push.replaced[:MAX_SUBJECTS])
         what += f"; there it replaces {counted(len(push.replaced), 'commit')}: {replaced}"
