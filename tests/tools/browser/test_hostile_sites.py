@@ -69,12 +69,15 @@ async def test_leave_for_a_page_is_none_for_the_one_it_went_to_meanwhile(
     await two.talk("leaves")("open", url=f"{two.url}/leaves")
     before = other.requested.count("/login")
 
+    reasons: list[str] = []
+
     async def ask(question: Question) -> bool:
-        assert two.url in question.reason
-        two.app.pages["/go"] = "now"  # the page goes while the person thinks
-        await until(lambda: other.requested.count("/login") > before)
-        await asyncio.sleep(0.5)
-        return True
+        reasons.append(question.reason)
+        if len(reasons) == 1:
+            two.app.pages["/go"] = "now"  # the page goes while the person thinks
+            await until(lambda: other.requested.count("/login") > before)
+            await asyncio.sleep(0.5)
+        return len(reasons) == 1
 
     result = await two.box.call(
         "browser_act",
@@ -82,7 +85,9 @@ async def test_leave_for_a_page_is_none_for_the_one_it_went_to_meanwhile(
         session="leaves",
         caller=Caller("test", ask=ask),
     )
-    assert f"this call may act on {two.url} alone" in result.render()
+    assert result.error is not None
+    assert result.error.code == "denied", result.render()
+    assert reasons == [f"it may act on {two.url}", f"it may act on {other.url}"]
 
 
 TWIN = f"<title>Twin</title><input id=pw oninput='{REPORTS}'>"
