@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from toolcrib.system.sweep import read
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there
     raise ImportError
@@ -19,9 +21,20 @@ LOCAL = frozenset(
     )
 )
 """Those whose times of change are those of this machine's clock."""
+_OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 
 
-_OCTAL = re.compile(r"\\([0-7]{3})")
+def mounts_of(process: int | str) -> Iterator[list[str]]:
+    """The fields of each mount that a process sees; none when it is over.
+
+    The kernel writes spaces, tabs, line feeds and backslashes in names as octal numbers, and no
+    other byte: what Unicode takes for the end of a line, or for a space, is part of a name.
+    """
+    for line in filter(None, read(f"/proc/{process}/mountinfo").split(b"\n")):
+        yield [
+            os.fsdecode(_OCTAL.sub(lambda found: bytes([int(found[1], 8)]), field))
+            for field in line.split(b" ")
+        ]
 
 
 def system_of(folder: str) -> int:
@@ -41,17 +54,14 @@ def kind_of_system(folder: str) -> str:
     number = system_of(folder)
     wanted = f"{os.major(number)}:{os.minor(number)}"
     best, kind = -1, ""
-    with suppress(OSError):
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
-            fields = line.split()
-            if len(fields) < 7 or "-" not in fields:
-                continue
-            if fields[2] == wanted:
-                return fields[fields.index("-") + 1]
-            # Spaces and the like stand there as octal numbers.
-            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
-            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
-                best, kind = len(point), fields[fields.index("-") + 1]
+    for fields in mounts_of("self"):
+        if len(fields) < 7 or "-" not in fields:
+            continue
+        if fields[2] == wanted:
+            return fields[fields.index("-") + 1]
+        point = fields[4].rstrip("/")
+        if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
+            best, kind = len(point), fields[fields.index("-") + 1]
     return kind
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.system.sweep import read
@@ -21,6 +21,8 @@ ALL_STATES, SHOW_VFS, VFS = 0xFFFFFFFF, 2, 1
 HEADER_BYTES, MESSAGE_BYTES = 16, 16
 """Of a netlink message, and of what it says of one socket; see linux/unix_diag.h."""
 ESTABLISHED = b"03"
+LINE = re.compile(rb"^\S+: \S+ \S+ \S+ \S+ (\S+) +\d+ (.+)$", re.MULTILINE)
+"""Of /proc/net/unix: the state of a socket, and its name as it was given."""
 
 
 def bound_inodes() -> frozenset[int]:
@@ -68,12 +70,10 @@ def is_named_in(process: str, path: str, *, connected: bool = False) -> bool:
     """
     name = path.rpartition("/")[2]
     states: set[bool] = set()
-    for line in read(f"/proc/{process}/net/unix").splitlines()[1:]:
-        with suppress(ValueError):
-            *_, state, _, bound = line.split(maxsplit=7)
-            text = os.fsdecode(bound)
-            if text.rpartition("/")[2] != name:
-                continue
-            if not text.startswith("/") or os.path.realpath(text) == path:
-                states.add(state == ESTABLISHED)
+    for state, bound in LINE.findall(read(f"/proc/{process}/net/unix")):
+        text = os.fsdecode(bound)
+        if text.rpartition("/")[2] != name:
+            continue
+        if not text.startswith("/") or os.path.realpath(text) == path:
+            states.add(state == ESTABLISHED)
     return states == {True} if connected else bool(states)

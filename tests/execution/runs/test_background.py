@@ -470,13 +470,26 @@ async def test_a_connection_made_in_the_moment_before_ends_the_run(
     assert any("connected to a server outside" in note for note in notes), notes
 
 
+ENDS = [r"\r", r"\014", r"\302\205", r"\342\200\250", r"\n", r"\t\\011 "]
+PINNED = (
+    'odd="$(printf \'p{}x\')"; mkdir "$odd"; echo KEY > "$odd/.env"; '
+    'while cat "$odd/.env" 2>&1 | grep -q KEY; do sleep 0.05; done'
+)
+
+
 @pytest.mark.parametrize(
     "odd",
-    ["touch \"$(printf 'a\\377')\"", "mkdir \"$(printf 'b\\377')\"", DEEP],
-    ids=["file", "folder", "deep"],
+    [
+        "touch \"$(printf 'a\\377')\"",
+        "mkdir \"$(printf 'b\\377')\"",
+        DEEP,
+        *map(PINNED.format, ENDS),
+    ],
+    ids=["file", "folder", "deep", *(f"end {number}" for number in range(len(ENDS)))],
 )
 async def test_no_name_ends_the_watch(bench: RunBench, root: Path, odd: str) -> None:
-    """One that is no text, or a tree too deep to go through: what is protected stays so."""
+    """One that is no text, a tree too deep to go through, or what Unicode takes for a line's end in
+    the name of a folder that is mounted: what is protected stays so."""
     make(root)
     (root / ".env").write_text("KEY=old\n")
     running = await bench.start(

@@ -15,7 +15,7 @@ from tests.execution.runs.test_background import lines_of
 from toolcrib.execution.runs.background_guard import BackgroundGuard
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Bind
-from toolcrib.files.paths import Workspace
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.processes import Processes
 
 MANY = 700
@@ -100,6 +100,34 @@ async def test_what_is_replaced_before_the_watch_is_covered(bench: RunBench, roo
     await confined.wait()
     confined.close()
     assert guard.notes == []
+
+
+async def test_where_covering_fails_the_rest_is_done_and_the_program_is_ended(
+    bench: RunBench, root: Path
+) -> None:
+    """For a while: what git would obey is put aside all the same."""
+    confined = await bench.services.use(Sandbox).spawn(
+        ["/bin/sh", "-c", "echo 'gitdir: ../elsewhere' > .git; : > commondir; sleep 60"],
+        cwd=bench.services.use(Workspace).resolve("."),
+        views=Bind(),
+    )
+
+    def kind_before(place: SafePath) -> str:
+        if place.name == "HEAD":
+            raise ValueError("cannot be told")
+        return ""
+
+    guard = BackgroundGuard(
+        bench.services.use(Workspace), bench.services.use(Processes), lambda: confined, kind_before
+    )
+    guard.start()
+    async with asyncio.timeout(30):
+        await confined.wait()
+    await guard.stop()
+    confined.close()
+    assert any("not all new protected names were covered" in note for note in guard.notes)
+    assert any("the program was ended" in note for note in guard.notes), guard.notes
+    assert (root / ".git.refused").exists()
 
 
 async def test_what_is_written_under_other_names_is_told(

@@ -61,7 +61,8 @@ MAX_PATH_NAMES = 160
 names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
 at the end goes further (see `take_snapshot`) and tells what lies deeper."""
 MAX_FAILURES = 5
-"""How often what follows the events may fail until that is told."""
+"""How often what follows the events may fail until that is told, and how many looks in a row may
+cover nothing until the program is ended."""
 ONLY_LOOKED_AT = "new protected names were only looked for now and then, not watched for"
 
 
@@ -96,6 +97,7 @@ class BackgroundGuard:
         self._mounted: set[str] = set()
         self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
+        self._failures = 0
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -182,18 +184,37 @@ class BackgroundGuard:
         await self._look_at({*roots, *self._covered, *self._uncovered})
 
     async def _look_at(self, changed: Iterable[str]) -> None:
-        """Put aside and cover what is new; a fault with some is not the end of the watch."""
+        """Put aside and cover what is new; where one of them fails, the other is done."""
+        paths = list(changed)
+        covered = await self._is_covered(paths)  # first what is known by name: it is read meanwhile
         try:
-            await self._cover(changed)  # first what is known by name: it is read meanwhile
-            paths = await asyncio.to_thread(self._with_contents, changed)
+            paths = await asyncio.to_thread(self._with_contents, paths)
             refused = await asyncio.to_thread(self._quarantine.take, paths)
             self.notes += notes_on(refused)
             self._end_repeating(refused)
+        except Exception as error:  # noqa: BLE001 - one fault is not the end of the watch
+            self._note(f"not all that git would obey was put aside: {error}")
+        if await self._is_covered(paths) and covered:
+            self._failures = 0
+            return
+        self._failures += 1
+        if self._failures == MAX_FAILURES:
+            self.notes.append("the program was ended: new protected names could not be covered")
+            self._confined().stop("")
+
+    async def _is_covered(self, paths: Iterable[str]) -> bool:
+        """Cover what is new; False where that failed, and is tried again with the next look."""
+        try:
             await self._cover(paths)
         except Exception as error:  # noqa: BLE001 - one fault is not the end of the watch
-            note = f"not all new protected names were covered: {error}"
-            if note not in self.notes:
-                self.notes.append(note)
+            self._uncovered.update(paths)
+            self._note(f"not all new protected names were covered: {error}")
+            return False
+        return True
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _end_repeating(self, refused: Iterable[str]) -> None:
         """End a program that makes the same again and again: git would find it nearly always."""
@@ -258,9 +279,7 @@ class BackgroundGuard:
                 self._covered.pop(path, None)
                 self._pinned.pop(path, None)
             self._uncovered.update(left)
-            note = f"could not be covered at once: {some_of(list(map(printable, left)))}"
-            if note not in self.notes:
-                self.notes.append(note)
+            self._note(f"could not be covered at once: {some_of(list(map(printable, left)))}")
 
     def _end_connected(self, covers: Iterable[Mask]) -> None:
         """End a program that was quicker than the cover of a server of the user's."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import shutil
 import signal
 import stat
@@ -28,7 +27,7 @@ from toolcrib.execution.sandbox.confinement import LaunchPlan, interpreter
 from toolcrib.execution.sandbox.layout import HOME, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.toolchains import is_among
-from toolcrib.system.sweep import read
+from toolcrib.system.file_systems import mounts_of
 
 if TYPE_CHECKING or sys.platform != "win32":
     import fcntl
@@ -223,7 +222,6 @@ def _set_pid_max(pid: int, highest: str) -> None:
 MOUNT_SECONDS, PAUSE_SECONDS = 10.0, 0.0005
 """How long the mounts may take, and between two looks; it takes some milliseconds."""
 MAX_REFUSED = 20
-_OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 class MountsMoved(BoundaryFailed):
@@ -300,12 +298,7 @@ def _are_made(pid: int) -> bool:
 
 def mount_points(pid: int) -> set[str]:
     """Where something is mounted for a process, as it names the places; none when it is over."""
-    text = os.fsdecode(read(f"/proc/{pid}/mountinfo"))
-    # Spaces and the like stand there as octal numbers.
-    return {
-        _OCTAL.sub(lambda found: chr(int(found[1], 8)), line.split(" ", 5)[4])
-        for line in text.splitlines()
-    }
+    return {fields[4] for fields in mounts_of(pid)}
 
 
 def _status(root: int, path: str) -> os.stat_result | None:
