@@ -57,6 +57,33 @@ async def test_a_swap_that_was_taken_back_is_told(place: Path, watches: str) -> 
         events.close()
 
 
+@each_case("how", ["unlink", "rename"])
+def test_a_swap_of_a_file_is_told(place: Path, watches: str, how: str) -> None:
+    file = place / f"file-{how}"
+    file.write_text("x")
+    Path(f"{file}.other").hardlink_to(file)
+    events = MoveEvents([str(file)])
+    assert events.moved() == ""
+    if how == "unlink":
+        file.unlink()
+        file.symlink_to("/nowhere")
+        file.unlink()
+        file.hardlink_to(f"{file}.other")
+    else:
+        swap(file)
+    assert events.moved(), how
+    events.close()
+
+
+def test_what_is_written_in_a_file_is_no_move(place: Path) -> None:
+    (place / "file").write_text("x")
+    events = MoveEvents([str(place / "file")])
+    (place / "file").write_text("more")
+    (place / "file").read_text()
+    assert events.moved() == ""
+    events.close()
+
+
 async def test_what_is_written_beside_and_beneath_is_no_move(place: Path) -> None:
     events = MoveEvents([str(place), "/usr/bin/env"])
     for folder in (place, place.parent, place.parent.parent):

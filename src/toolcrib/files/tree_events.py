@@ -129,8 +129,9 @@ class MoveEvents:
     """Whether some places led elsewhere for a moment, such as by a link; blocking.
 
     Each folder on the way is held by a descriptor and watched: a move of any is told, even one
-    that was taken back. Where the user has no watches left, another time of change counts as one,
-    so that a folder of the user's in which names are made at that moment does too.
+    that was taken back. Of a file, other rights or times are taken for one too. Where the user has
+    no watches left, another time of change counts as one, so that a folder of the user's in which
+    names are made at that moment does too.
 
     Args:
         places: absolute, and without links.
@@ -182,7 +183,9 @@ class MoveEvents:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         if self._events >= 0:
             link = f"/proc/self/fd/{held}".encode()
-            watch = _libc().inotify_add_watch(self._events, link, MOVED_ITSELF)
+            # A file is also swapped by unlink and link, which is a change of its attributes.
+            events = MOVED_ITSELF if stat.S_ISDIR(status.st_mode) else MOVED_ITSELF | ATTRIBUTES
+            watch = _libc().inotify_add_watch(self._events, link, events)
             if watch >= 0:
                 self._watches[watch] = path
             else:
