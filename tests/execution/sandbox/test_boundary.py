@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shutil
 import signal
 import socket
 import stat
@@ -424,6 +425,84 @@ async def test_a_root_that_is_a_link(open_box: Open, tmp_path: Path) -> None:
     (tmp_path / "name").symlink_to("real")
     box = open_box("strong", roots=[tmp_path / "name"])
     assert (await box.sh("pwd; cat f", cwd=".")).out.split() == [f"{tmp_path}/name", "benign"]
+
+
+def through_a_link(folder: Path) -> Path:
+    """A Python in a folder that is reached by a link, as uv makes them."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    real = folder / f"c{version}.0-linux"
+    (real / "bin").mkdir(parents=True)
+    (real / "lib").mkdir()
+    shutil.copy(os.path.realpath(sys.executable), real / "bin" / version)
+    (real / "lib" / version).symlink_to(Path(os.__file__).parent)
+    (folder / f"c{version}-linux").symlink_to(real.name)
+    return folder / f"c{version}-linux/bin" / version
+
+
+@pytest.mark.parametrize("where", ["itself", "environment", "ws/.venv"])
+async def test_a_python_that_is_reached_by_a_link(box: Box, tmp_path: Path, where: str) -> None:
+    program = base = through_a_link(tmp_path / "uv")
+    if where != "itself":
+        program = tmp_path / where / "bin/python"
+        program.parent.mkdir(parents=True)
+        program.symlink_to(base)
+        (tmp_path / where / "pyvenv.cfg").write_text(f"home = {base.parent}\n")
+    readable = [base.resolve().parents[1]] if where.startswith("ws") else []
+    done = await box.run(
+        str(program), "-c", "import os, sys; print(sys.executable)", readable=readable
+    )
+    assert (done.code, done.out.strip()) == (0, str(program))
+
+
+async def test_an_environment_of_the_workspace_opens_nothing(box: Box, tmp_path: Path) -> None:
+    base = through_a_link(tmp_path / "uv")
+    (box.root / "bin").mkdir()
+    (box.root / "bin/python").symlink_to(base)
+    (box.root / "pyvenv.cfg").write_text(f"home = {base.parent}\n")
+    with suppress(Unavailable):
+        done = await box.run(str(box.root / "bin/python"), "-c", "print(1)")
+        assert done.code, done.out
+
+
+async def test_no_link_that_came_later_is_followed(open_box: Open, tmp_path: Path) -> None:
+    """A run of another server, with a wider workspace, may make one; the user makes folders."""
+    places = [tmp_path / "wide" / name for name in ("docs", "new", "in/docs", "file")]
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/docs").mkdir()
+    for folder in (tmp_path / "private", tmp_path / "private/docs", *places[::2]):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "f").write_text("secret" if "private" in str(folder) else "plain")
+    places[3].write_text("plain")
+    (tmp_path / "link").symlink_to("wide")
+    named = [*places[:3], tmp_path / "link/file"]
+    box = open_box(readable=[str(place) for place in named])
+    report = await box.sandbox.report()
+    if report.level not in ("strong", "kernel"):
+        absent(f"there is no boundary here: {report.why}")
+    files = " ".join(str(place / "f") for place in places[:3]) + f" {places[3]}"
+    reads = f"cat {files} {tmp_path}/private/f {tmp_path}/private/docs/f 2>&1; true"
+    done = await box.sh(reads)
+    assert (done.out.count("plain"), done.notes) == (3, ())
+
+    places[0].rename(tmp_path / "wide/d")
+    places[0].symlink_to(tmp_path / "private")
+    places[1].symlink_to(tmp_path / "private")
+    places[2].parent.rename(tmp_path / "wide/i")
+    places[2].parent.symlink_to(tmp_path / "private")
+    places[3].unlink()
+    places[3].symlink_to(tmp_path / "private/f")
+    done = await box.sh(reads)
+    assert "secret" not in done.out
+    assert [str(place) in " ".join(done.notes) for place in named] == [True] * 4, done.notes
+
+    for link in (places[0], places[1], places[2].parent, places[3]):
+        link.unlink()
+    for folder in places[:3]:  # others than before, and no links
+        folder.mkdir(parents=True)
+        (folder / "f").write_text("plain")
+    places[3].write_text("plain")
+    done = await box.sh(reads)
+    assert (done.out.count("plain"), done.notes) == (4, ())
 
 
 async def test_the_kernel_level_has_no_overlay(open_box: Open, tmp_path: Path) -> None:

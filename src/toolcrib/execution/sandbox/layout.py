@@ -112,7 +112,7 @@ class SandboxRoot:
 
     Attributes:
         roots: the folders of the workspace by real path, each with its view.
-        links: names of roots that are reached by links, and where they lead.
+        links: names of roots and interpreters that are reached by links, and where they lead.
         readable: folders and files that can be read, real paths.
         writable: scratch folders.
         masks: places that are masked.
@@ -205,8 +205,12 @@ class SandboxRoot:
         for path, view in self.roots.items():
             mounts[path] = _viewed(path, view)
         words = [word for path in sorted(mounts, key=_depth) for word in mounts[path]]
-        for name, target in self.links.items():
-            words += ["--symlink", target, name]
+        # A name in what is seen is there already, as the link that it is.
+        seen = ["/usr", *(f"/{name}" for name in TOP), *STORES, "/proc", "/dev", *mounts]
+        for name in sorted(self.links, key=_depth):
+            if not is_among(name, seen):
+                words += ["--symlink", self.links[name], name]
+                seen.append(name)
         return words
 
     def mounts(self) -> list[Mask]:

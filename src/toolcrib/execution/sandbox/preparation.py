@@ -43,6 +43,7 @@ from toolcrib.files.paths import Workspace, code_within, own_places
 from toolcrib.files.tree_events import MoveEvents
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER
+from toolcrib.text.display import printable
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -124,7 +125,8 @@ def interpreter_folders(program: str) -> tuple[str, ...]:
         found.append(home)
     real = os.path.realpath(program)
     found.append(str(Path(real).parent.parent))
-    return tuple(dict.fromkeys(p for p in found if p.count("/") > 1 or p == "/opt"))
+    plain = map(os.path.normpath, found)
+    return tuple(dict.fromkeys(p for p in plain if p.count("/") > 1 or p == "/opt"))
 
 
 def _home_of(environment: Path) -> str:
@@ -404,6 +406,11 @@ def _has_other_spelling(path: str) -> bool:
     return False
 
 
+def _real(place: str | Path) -> str:
+    """Where a place is, without links."""
+    return os.path.realpath(Path(place).expanduser())
+
+
 class RunPreparer:
     """Works out what runs get.
 
@@ -417,6 +424,8 @@ class RunPreparer:
         self._config = config
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
+        # Once, as long as nothing runs: what a job makes may put links on the way.
+        self._readable = {place: _real(place) for place in config.run.readable}
 
     def protected(self) -> list[Mask]:
         """The places in the workspace that are protected; blocking."""
@@ -436,23 +445,31 @@ class RunPreparer:
         options, level = request.options, report.level
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
+        names = {name: os.path.realpath(name) for name in interpreter_folders(request.argv[0])}
+        configured, notes = self._configured()
         named = [
             *own_interpreter_folders(),
-            *(() if theirs else interpreter_folders(request.argv[0])),
-            *(os.path.realpath(Path(path).expanduser()) for path in options.get("readable", ())),
-            *(os.path.realpath(Path(path).expanduser()) for path in self._config.run.readable),
+            *(() if theirs else names.values()),
+            *map(_real, options.get("readable", ())),
+            *configured,
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
         writable = [os.path.realpath(path) for path in options.get("writable", ())]
+        seen = [*readable, *SYSTEM_FOLDERS]
+        names = {name: real for name, real in names.items() if is_among(real, seen)}
+        names |= {root.name: root.real for root in self._workspace.roots}
         with ExitStack() as undo:
             moves = None
             if level != "none":  # from here to the start, all that is found by its path stays
                 moves = watch_for_moves([*request.views, *readable, *writable])
                 undo.callback(moves.close)
-            masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
+            masks: list[Mask] = []
+            if level == "strong":
+                masks, more = self._masked(request, readable)
+                notes += more
             layout = SandboxRoot(
                 roots=request.views,
-                links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
+                links={name: real for name, real in names.items() if name != real},
                 readable=readable,
                 writable=writable,
                 masks=masks,
@@ -467,6 +484,16 @@ class RunPreparer:
             self._fill(prepared)
             undo.pop_all()
         return prepared
+
+    def _configured(self) -> tuple[list[str], list[str]]:
+        """What `run.readable` names, and notes on what is left out."""
+        moved = [place for place, real in self._readable.items() if _real(place) != real]
+        notes = [
+            f"{printable(place)} of run.readable is left out: it leads elsewhere, by a link, than "
+            "when this server began; start it anew if that is meant"
+            for place in moved
+        ]
+        return [real for place, real in self._readable.items() if place not in moved], notes
 
     def _fill(self, prepared: PreparedRun) -> None:
         """Complete the plan."""
@@ -490,7 +517,7 @@ class RunPreparer:
                 sockets = NO_SOCKETS if prepared.network is None else TCP_SOCKETS
                 # There it counts all that the user runs, so that comes on top.
                 limited = 0 if is_root else processes + threads_of(os.getuid())
-            plan.env = confined_variables(home, scratch, allowed, visible, env)
+            plan.env = confined_variables(home, scratch, allowed, [*visible, *layout.links], env)
             plan.filter = program(MACHINE, sockets, alone=plan.level == "strong")
             plan.nice = NICE
             if is_root and resources.has_own_pid_max():
