@@ -95,6 +95,15 @@ async def test_what_is_written_beside_and_beneath_is_no_move(place: Path) -> Non
     events.close()
 
 
+def test_what_is_made_in_one_folder_alone_is_no_move(place: Path, watches: str) -> None:
+    for folder in (place, place.parent, place.parent.parent):
+        events = MoveEvents([str(place)])
+        (folder / "new").write_text("x")
+        (folder / "new").unlink()
+        assert events.moved() == "", folder
+        events.close()
+
+
 async def test_what_is_removed_is_told(place: Path, watches: str) -> None:
     events = MoveEvents([str(place)])
     place.rmdir()

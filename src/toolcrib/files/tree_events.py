@@ -130,8 +130,8 @@ class MoveEvents:
 
     Each folder on the way is held by a descriptor and watched: a move of any is told, even one
     that was taken back. Of a file, other rights or times are taken for one too. Where the user has
-    no watches left, another time of change counts as one, so that a folder of the user's in which
-    names are made at that moment does too.
+    no watches left, times of change tell: a move is one of what is moved and of the folder that it
+    lies in, and to make names in a folder is none.
 
     Args:
         places: absolute, and without links.
@@ -202,6 +202,7 @@ class MoveEvents:
 
     def _changed(self) -> str:
         """A name that does not stand for what is held any more; "" if there is none."""
+        touched: dict[str, bool] = {}
         for path in self._held:
             before, (folder, _, name) = self._before[path], path.rpartition("/")
             try:
@@ -209,8 +210,10 @@ class MoveEvents:
                 now = os.stat(name or "/", dir_fd=place, follow_symlinks=False)
             except OSError:
                 return path
-            as_before = before.st_ctime_ns == now.st_ctime_ns or now.st_uid != os.getuid()
-            if not os.path.samestat(before, now) or not (self._events >= 0 or as_before):
+            is_in_touched = touched.get(folder or "/", False)
+            touched[path] = before.st_ctime_ns != now.st_ctime_ns
+            may_be_moved = touched[path] and is_in_touched and now.st_uid == os.getuid()
+            if not os.path.samestat(before, now) or (self._events < 0 and may_be_moved):
                 return path
         return ""
 
