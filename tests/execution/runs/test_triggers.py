@@ -54,6 +54,25 @@ async def test_each_is_held_for_the_user(bench: RunBench, root: Path) -> None:
     assert plain.state == "applied", plain.notes
 
 
+async def test_a_file_that_works_as_a_link_to_a_folder(bench: RunBench, root: Path) -> None:
+    """As of Jujutsu, which reads the settings in the folder that it names."""
+    outcome = await bench.changed("mkdir -p .jj foo; printf ../foo > .jj/repo; echo x > foo/config")
+    assert outcome.state == "held"
+    assert any(".jj/repo (a link, or what works as one" in note for note in outcome.notes)
+    assert (await bench.changed("mkdir -p .jj/repo/op; echo x > .jj/repo/op/x")).state == "applied"
+
+
+async def test_a_root_that_is_itself_such_a_folder(bench: RunBench, root: Path) -> None:
+    cases = {".config": "nvim/init.lua", ".github": "workflows/x.yml", ".cargo": "config.toml"}
+    for name, inner in cases.items():
+        (root / name).mkdir()
+        own = RunBench.on(root / name)
+        assert isinstance(own, RunBench)
+        states = [(await own.changed(script([made]))).state for made in (inner, "plain/config")]
+        await own.services.close()
+        assert states == ["held", "applied"], name
+
+
 async def test_its_diff_and_kind_are_told_and_the_user_makes_it(
     bench: RunBench, root: Path
 ) -> None:

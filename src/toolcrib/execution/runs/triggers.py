@@ -52,10 +52,13 @@ BARE_REPOSITORY = "a repository without files, whose settings git obeys in its f
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 GIT_SETTINGS = "what the settings of git point at"
-BY_A_LINK = "a link in the place of a folder on whose content programs act"
+BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
+_MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
+_NAMES_A_FOLDER = PatternSet((".jj/repo",))
+"""What may also be a file, which says where the folder is on whose content programs act."""
 _KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
 
 
@@ -119,22 +122,23 @@ class Triggers:
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
-            elif kind := _kind_of_folder(delta.path.parts[:-1]) or _last_kind(delta.path.parts):
+            elif kind := _kind_of(delta.path):
                 yield delta, kind, place
-            elif delta.after and delta.after.kind == "link" and self._leads_to_more(place):
+            elif delta.after and self._leads_to_more(place, delta.after.kind):
                 yield delta, BY_A_LINK, place
             elif targets.has(place):
                 yield delta, GIT_SETTINGS, place
             elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
 
-    def _leads_to_more(self, place: str) -> bool:
-        """Whether names beneath a place are triggers or protected.
+    def _leads_to_more(self, place: str, kind: str) -> bool:
+        """Whether it stands for a folder, and names beneath it are triggers or protected.
 
         What lies there already, and is none, would be one by the name of a link.
         """
         names = [fold(name) for name in place.split("/") if name]
-        return bool(self._leading.find(names, len(names)))
+        leads = {"link": self._leading, "file": _NAMES_A_FOLDER}.get(kind)
+        return leads is not None and bool(leads.find(names, len(names)))
 
 
 def _beginnings(patterns: Iterable[PathPattern]) -> PatternSet:
@@ -160,10 +164,15 @@ def _display(delta: Delta, place: str) -> str:
     return delta.path.ancestor(len(delta.path.parts) - up).display if up else delta.path.display
 
 
+def _kind_of(path: SafePath) -> str:
+    """The kind of a trigger that a place is or lies in; "" for none."""
+    above = tuple(path.root.real.split("/"))[1 - _MAX_NAMES :]
+    return _kind_of_folder(above, path.parts[:-1]) or _last_kind(above, path.parts)
+
+
 @lru_cache(maxsize=10_000)
-def _kind_of_folder(parts: tuple[str, ...]) -> str:
-    """The kind of a trigger that a folder is or lies in; "" for none."""
-    return (_kind_of_folder(parts[:-1]) or _last_kind(parts)) if parts else ""
+def _kind_of_folder(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
+    return (_kind_of_folder(above, parts[:-1]) or _last_kind(above, parts)) if parts else ""
 
 
 class _DependencyFolders:
@@ -196,10 +205,12 @@ class _DependencyFolders:
         return self._holders[place]
 
 
-def _last_kind(parts: tuple[str, ...]) -> str:
+def _last_kind(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
+    """The kind of the last of some names beneath a root, which may itself be called `.config`."""
     if not _PATTERNS.may_match(fold(parts[-1])):
         return ""
-    found = _PATTERNS.find([fold(name) for name in parts], len(parts))
+    names = [fold(name) for name in (*above, *parts)]
+    found = _PATTERNS.find(names, len(names))
     return _KIND_OF[found[0].text] if found else ""
 
 
