@@ -67,6 +67,10 @@ class EmbeddingsConfig(Section):
     ] = None
 
 
+SQL_PORTS = {"postgresql": 5432, "postgres": 5432, "mariadb": 3306}
+"""By the scheme of a source's url, where that names none."""
+
+
 class SqlSourceConfig(Section):
     """A database server that may be asked by its name; its role is what bounds it."""
 

@@ -11,14 +11,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
-from toolcrib.core.document_settings import SqlSourceConfig
+from toolcrib.core.document_settings import SQL_PORTS, SqlSourceConfig
 from toolcrib.core.errors import MissingExtra, NotConfigured
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.sockets import open_local_socket, open_socket
 from toolcrib.net.egress.transport import all_authorities
 
-PORTS = {"postgresql": 5432, "mariadb": 3306}
 DIALECTS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb"}
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CONNECT_SECONDS = 10.0
@@ -76,7 +75,7 @@ def _place(name: str, source: SqlSourceConfig) -> dict[str, Any]:
             hint="Set it as postgresql://role@host/database or mariadb://role@host/database.",
         )
     try:
-        port = url.port or PORTS[dialect]
+        port = url.port or SQL_PORTS[url.scheme]
     except ValueError:
         raise NotConfigured(f"{where}.url has no such port.", hint="Correct it.") from None
     options = parse_qs(url.query)

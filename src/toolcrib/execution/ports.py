@@ -16,18 +16,23 @@ import socket
 import struct
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from toolcrib.core.config import Config
 from toolcrib.core.context import Services
+from toolcrib.core.document_settings import SQL_PORTS
 from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
 from toolcrib.execution.sandbox.network import enter_network
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_tunnel import Pipe
 from toolcrib.net.egress.policy import SERVER_ADDRESS
+from toolcrib.net.egress.url import DEFAULT_PORTS
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING or sys.platform != "win32":
@@ -41,16 +46,22 @@ MAX_PORTS = 16
 LISTENER_SHARE = 4
 """A quarter of the descriptors that this process may have is for listening: each run listens on
 the ports of all others of its conversation."""
+MAX_TRIES = 100
+"""Numbers that the system is asked for until one is not expected to be a server of the user's."""
 ADDRESS = str(SERVER_ADDRESS)
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
 
-_CONFIGURED = re.compile(
-    r"//(?:[^/@\s'\"]*@)?"
-    r"(?:127\.[\d.]+|0\.0\.0\.0|localhost\.?|\[::(?:1|ffff:127\.[\d.]+)\]):(\d+)",
-    re.IGNORECASE,
-)
-"""The port of a server on this machine in an address of the configuration."""
+USUAL_PORTS = {
+    **SQL_PORTS,
+    **DEFAULT_PORTS,
+    "ws": 80,
+    "wss": 443,
+    **dict.fromkeys(("socks4", "socks4a", "socks5", "socks5h"), 1080),
+}
+"""By scheme, where an address names none."""
+_PORT = re.compile(r":0*(\d{1,5})(?!\d)")
+_SCHEME = re.compile(r"([a-z][a-z\d+.-]*)://", re.IGNORECASE)
 
 Dial = Callable[[], Awaitable[socket.socket]]
 
@@ -68,6 +79,21 @@ def checked_ports(ports: Sequence[int]) -> tuple[int, ...]:
     if wrong is not None:
         raise BadInput(f"{wrong} is no port.", hint="Ports are numbers from 1 to 65535.")
     return found
+
+
+def _expected_ports(config: Config) -> frozenset[int]:
+    """Where programs of the user's look for servers of theirs, to which they send keys.
+
+    These are all ports of the configuration's addresses, whatever their host: it may be a name of
+    this machine. Those of the defaults count beside what is set: others look there.
+    """
+    trees = (config, Config())
+    text = repr(trees)
+    named = map(int, _PORT.findall(text))
+    schemes = {scheme.lower() for scheme in _SCHEME.findall(text)}
+    usual = (port for scheme, port in USUAL_PORTS.items() if scheme in schemes)
+    ours = (port for tree in trees for port in (tree.http.port, tree.proxy.port))
+    return frozenset((*named, *usual, *ours, *LMSTUDIO_PORTS))
 
 
 class _Connection(Pipe):
@@ -148,25 +174,34 @@ class ServedPort:
         return f"http://{ADDRESS}:{self.local}/"
 
 
-def _bound(port: int, *, taken: bool) -> socket.socket:
+def _bound(port: int, reserved: AbstractSet[int]) -> socket.socket:
     """A socket on the port, or on another one where that is taken or not for us.
 
     A server of the user's may be on the other version of IP alone.
     """
-    for number in (0,) if taken or _is_taken(port) else (port, 0):
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((ADDRESS, number))
-            made.listen()
-        except OSError:
-            made.close()
-            if not number:
-                raise
-        else:
-            made.setblocking(False)
+    if port not in reserved and not _is_taken(port):
+        with suppress(OSError):
+            return _listening(port)
+    for _ in range(MAX_TRIES):
+        made = _listening(0)
+        if made.getsockname()[1] not in reserved:
             return made
-    raise AssertionError
+        made.close()
+    raise Unavailable("No port of this machine is free for a run.", hint="Leave 'ports' out.")
+
+
+def _listening(port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        # Without a number it would take that from one half of the system's range alone.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, bool(port))
+        made.bind((ADDRESS, port))
+        made.listen()
+        made.setblocking(False)
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def _is_taken(port: int) -> bool:
@@ -241,8 +276,8 @@ class RunPorts:
                 "The runs of this server have too many ports open already.",
                 hint="Stop jobs that are not needed (list_jobs, stop_job), or ask for fewer ports.",
             )
-        taken = self._sockets is None or port in self.owner.reserved
-        listener = _bound(port, taken=taken)
+        own = {port} if self._sockets is None else set[int]()  # the program listens there itself
+        listener = _bound(port, self.owner.reserved | own)
         local = int(listener.getsockname()[1])
         self._relays[local] = await Relay.on(listener, partial(self.connected, port))
         self.served.append(ServedPort(port, local))
@@ -337,11 +372,7 @@ class Ports:
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is open before a run asks for it."""
-        # Where the configuration expects a server of the user's (a model, MCP), we send their keys.
-        config = services.config
-        named = map(int, _CONFIGURED.findall(repr(config)))
-        # And where clients look for `toolcrib serve` and `toolcrib proxy`, they send theirs.
-        reserved = frozenset({*named, config.http.port, config.proxy.port})
+        reserved = _expected_ports(services.config)
         return cls(services.use(Processes), lambda: services.use(Egress), reserved)
 
     def of(self, session: str) -> tuple[RunPorts, ...]:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.servers.scripted import Answer, scripted
 from toolcrib import Result, Toolbox
+from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
 from toolcrib.state.approvals import Approvals
@@ -188,24 +189,81 @@ async def two_conversations(box: Toolbox) -> None:
             assert "GET /x" in run.text
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "LOCALHOST", "me:key@localhost", "[::1]"])
+async def gets_others(box: Toolbox, *ports: int) -> None:
+    """No run listens on these ports of this machine: it gets others, and says so."""
+    opened = await fine(box, "run_command", command="sleep 99", ports=list(ports))
+    for port in ports:
+        assert f"127.0.0.1:{port}/" not in opened.text
+    assert opened.text.count("taken") == len(ports)
+    await fine(box, "stop_job", id=opened.data["id"])
+
+
+async def test_where_lm_studio_is_looked_for_no_run_listens(box: Toolbox) -> None:
+    """`toolcrib lmstudio` would call its user's tools as what answers there says."""
+    await gets_others(box, *LMSTUDIO_PORTS)
+
+
+async def test_where_model_servers_and_toolcrib_usually_are_no_run_listens(
+    folder: Path, strong: None
+) -> None:
+    """Other programs look for them there, wherever those of this configuration are."""
+    del strong
+    elsewhere = {"http": {"port": 18_722}, "proxy": {"port": 18_723}}
+    models = {"servers": ["http://127.0.0.1:18734/v1"]}
+    async with box_on(folder, agent=models, **elsewhere) as box:
+        await gets_others(box, 1234, 11_434, 8080, 8722, 8723)
+        await gets_others(box, 18_734, 18_722, 18_723)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "LOCALHOST", "me:key@localhost", "[::1]", "[::ffff:7f00:1]", "127.1", "0"),
+        *("2130706433", "localhost.localdomain", "x.localhost", "name.example"),
+    ],
+)
 async def test_where_a_server_of_the_user_is_expected_no_run_listens(
-    folder: Path, strong: None, address: str
+    folder: Path, strong: None, host: str
 ) -> None:
     """A key goes there: of a model server, say, that is not started yet."""
     del strong
-    async with box_on(folder, agent={"base_url": f"http://{address}:18734/v1"}) as box:
-        opened = await fine(box, "run_command", command="sleep 99", ports=[18734])
-        assert "127.0.0.1:18734" not in opened.text
+    async with box_on(folder, agent={"base_url": f"http://{host}:18734/v1"}) as box:
+        await gets_others(box, 18_734)
 
 
-async def test_where_clients_look_for_toolcrib_no_run_listens(folder: Path, strong: None) -> None:
-    """What they send there, such as keys, is for `toolcrib serve` and `toolcrib proxy`."""
+async def test_a_host_that_is_opened_is_a_server_of_the_user(folder: Path, strong: None) -> None:
     del strong
-    async with box_on(folder, http={"port": 18_722}, proxy={"port": 18_723}) as box:
-        for port in (18_722, 18_723):
-            opened = await fine(box, "run_command", command="sleep 99", ports=[port])
-            assert f"127.0.0.1:{port}" not in opened.text
+    async with box_on(folder, egress={"allow_hosts": ["127.0.0.1:18734"]}) as box:
+        await gets_others(box, 18_734)
+
+
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [
+        ("postgresql://reader@127.0.0.1/shop", 5432),
+        ("postgres://reader@/shop", 5432),
+        ("MariaDB://reader@localhost/shop", 3306),
+    ],
+)
+async def test_an_address_without_a_port_means_the_usual_one(
+    folder: Path, strong: None, url: str, port: int
+) -> None:
+    """A database is sent a password."""
+    del strong
+    async with box_on(folder, sql={"sources": {"shop": {"url": url}}}) as box:
+        await gets_others(box, port)
+
+
+async def test_a_number_that_is_none_of_its_own_is_free_too(folder: Path, strong: None) -> None:
+    """The system gives out those of its range by chance."""
+    del strong
+    first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    expected = range(first, last - (last - first) // 4)
+    servers = [f"http://127.0.0.1:{port}/v1" for port in expected]
+    async with box_on(folder, agent={"servers": servers}) as box:
+        ports = list(expected[:8])
+        opened = await fine(box, "run_command", command="sleep 99", ports=ports)
+        assert not {port_of(url) for url in opened.data["ports"].values()} & set(expected)
 
 
 async def test_where_nothing_listens_a_connection_breaks_at_once(

@@ -1,4 +1,4 @@
-"""LM Studio's own programs: its home folder, and the Deno and the Python that it brings along."""
+"""LM Studio on this machine: its ports, its home folder, and the Deno and the Python in there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from toolcrib.execution.interpreters.programs import is_program
 from toolcrib.execution.toolchains import home
 from toolcrib.files.handles import read_plain
 
+LMSTUDIO_PORTS = (41343, 52993, 16141, 39414, 22931)
+"""Those at which it answers its plugins, the usual one first."""
 POINTER = ".lmstudio-home-pointer"
 """A file in the home folder that says where it is, if it is not where it usually is."""
 MAX_POINTER_BYTES = 10_000

@@ -11,13 +11,11 @@ from urllib.parse import urlsplit
 
 from toolcrib.core.config import Config, environment
 from toolcrib.core.errors import BadInput, ToolError, Unavailable
-from toolcrib.execution.interpreters.lmstudio import lmstudio_home
+from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS, lmstudio_home
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.upstream import Upstream
 from toolcrib.system.threads import random_id
 
-PORTS = (41343, 52993, 16141, 39414, 22931)
-"""Those at which LM Studio answers its plugins, the usual one first."""
 GREETING = b"/lmstudio-greeting"
 GREETING_SECONDS = 3.0
 MAX_GREETING_BYTES = 4_096
@@ -82,7 +80,7 @@ def http_address(named: str) -> str:
 
 
 async def find_host(
-    config: Config, egress: Egress, named: str = "", ports: Sequence[int] = PORTS
+    config: Config, egress: Egress, named: str = "", ports: Sequence[int] = LMSTUDIO_PORTS
 ) -> str:
     """The address of the LM Studio that runs, as `http://127.0.0.1:41343`.
 
