@@ -144,6 +144,7 @@ class LmStudioHost:
     model: str = ""
     window: int = 0
     registered: int = 0
+    greetings: int = 0
     endpoints: list[str] = field(default_factory=list)
     _server: Server | None = None
     _port: int = 0
@@ -190,6 +191,7 @@ class LmStudioHost:
     def _greet(self, connection: ServerConnection, request: Any) -> Any:
         if request.path != "/lmstudio-greeting":
             return None
+        self.greetings += 1
         return connection.respond(HTTPStatus.OK, json.dumps({"lmstudio": self.greets}))
 
     async def _talk(self, connection: ServerConnection) -> None:

@@ -28,7 +28,7 @@ async def plugged(
     services = Services(config)
     boxes = PanelToolboxes(lambda layer: Config.load(merge(given, layer)))
     lines = reported if reported is not None else []
-    chosen = PluginOptions(address=host.url, **options)
+    chosen = PluginOptions(**{"address": host.url, **options})
     plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, lines.append)
     task = asyncio.create_task(plugin.run())
     try:

@@ -118,6 +118,24 @@ async def test_it_waits_for_lm_studio_and_comes_back_after_its_end() -> None:
         await host.stop()
 
 
+async def test_what_answers_at_another_port_after_the_end_is_not_taken_for_lm_studio() -> None:
+    """It may be any program."""
+    first, other, reported = LmStudioHost(), LmStudioHost(), list[str]()
+    async with first.running(), other.running():
+        ports = [int(host.url.rpartition(":")[2]) for host in (first, other)]
+        async with plugged(first, reported=reported, address="", ports=ports):
+            plugin = await first.plugin(1)
+            await first.stop()
+            await until(lambda: plugin.ended)
+            async with LmStudioHost(greets=False, _port=ports[0]).running() as between:
+                await until(lambda: between.greetings > 1 or other.registered)
+            assert other.greetings == 1
+            assert other.registered == 0
+            assert any(f"again at {http_address(first.url)}" in line for line in reported)
+            await first.start()
+            assert "read_file" in await (await first.plugin(2)).open_session()
+
+
 async def test_the_registration_ends_with_the_program() -> None:
     host = LmStudioHost()
     async with host.running():

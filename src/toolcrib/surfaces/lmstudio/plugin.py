@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -19,6 +19,7 @@ from typing import Protocol
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConnectionFailed, ToolError, Unavailable
+from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.lmstudio.generator import Generator
 from toolcrib.surfaces.lmstudio.host import Credentials, find_host
@@ -64,6 +65,7 @@ class PluginOptions:
         credentials: those that LM Studio gave; None to register as a plugin under development.
         reports_ready: whether this process tells LM Studio that all is registered; the shell
             of a plugin folder does that itself.
+        ports: those of this machine to look at where no address is given.
     """
 
     address: str = ""
@@ -71,6 +73,7 @@ class PluginOptions:
     hooks: tuple[str, ...] = HOOKS
     credentials: Credentials | None = None
     reports_ready: bool = True
+    ports: Sequence[int] = LMSTUDIO_PORTS
 
 
 class LmStudioPlugin:
@@ -112,12 +115,14 @@ class LmStudioPlugin:
             MissingExtra: the extra lmstudio is not installed.
         """
         pause, failures = FIRST_PAUSE_SECONDS, 0
+        address, ports = self._options.address, self._options.ports
         while True:
             served = self._served
             try:
-                address = await find_host(self._config, self._egress, self._options.address)
+                # It stays the one: what answers at another port later may be another program.
+                address = await find_host(self._config, self._egress, address, ports)
                 await self._serve(address)
-                self._tell("LM Studio closed the connection; looking for it again.")
+                self._tell(f"LM Studio closed the connection; looking for it again at {address}.")
             except (Unavailable, ConnectionFailed) as error:
                 if error.stable_code not in ("unavailable", "connection_failed"):
                     raise
