@@ -303,11 +303,15 @@ class RunPorts:
         return made
 
     async def reach(self, other: RunPorts) -> None:
-        """Let this run reach the ports that another one serves."""
+        """Let this run reach the ports that another one serves.
+
+        If one of them has a network, what is sent to the other may be passed on from there.
+        """
         if other is self or not other.served:
             return
-        if not other.offline:
+        if not (self.offline and other.offline):
             self._go_online()
+            other._go_online()
         async with self._busy:
             if self._sockets is None and self.namespace() >= 0:
                 with suppress(Unavailable):
@@ -319,7 +323,7 @@ class RunPorts:
                     await self._listen(self._sockets, other, served)
 
     def _go_online(self) -> None:
-        """What is sent to it may be passed on from here, by a server that has a network."""
+        """What is sent to it may be passed on, by itself or by a run that has a network."""
         self.offline = False
         for served in self.served:
             self.owner.egress().servers.add(self.session, served.local, offline=False)
@@ -389,7 +393,7 @@ class Ports:
         """Whether a run of the conversation can be reached."""
         return any(run.served for run in self.of(session))
 
-    def of_run(self, session: str, ports: Sequence[int] = (), *, offline: bool = True) -> RunPorts:
+    def of_run(self, session: str, ports: Sequence[int] = (), *, offline: bool) -> RunPorts:
         """The ports of a run that is about to start: entered first, and closed with it.
 
         Args:

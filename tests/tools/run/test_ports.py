@@ -391,6 +391,32 @@ async def test_what_a_server_may_pass_on_is_asked_about(box: Toolbox) -> None:
     assert refused.error.code == "needs_approval"
 
 
+@pytest.mark.parametrize(
+    ("first", "command", "background"),
+    [("server", "true", False), ("server", "sleep 99", True), ("reader", "sleep 99", True)],
+)
+async def test_what_another_run_may_read_from_a_server_and_pass_on_is_asked_about(
+    box: Toolbox, first: str, command: str, background: bool
+) -> None:
+    """A run with a network reaches a server that has none."""
+    reader = {"command": command, "background": background, "network": ["example.com"]}
+    request = await box.call("run_command", reader, session="one")
+    assert request.error is not None
+    await box.use(Approvals).grant(str(request.error.details["id"]))
+    if first == "reader":
+        await fine(box, "run_command", **reader)
+    _, url = await started(box)
+    post = {"url": f"{url}form", "method": "POST", "body": "a=1"}
+    if first == "server":
+        assert (await box.call("http_request", post, session="one")).error is None
+        await fine(box, "run_command", **reader)
+    refused = await box.call("http_request", post, session="one")
+    assert refused.error is not None
+    assert refused.error.code == "needs_approval"
+    _, other = await started(box, session="two")
+    assert (await box.call("http_request", {**post, "url": other}, session="two")).error is None
+
+
 async def test_many_ports_leave_descriptors_for_all_else(box: Toolbox) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (600, hard))

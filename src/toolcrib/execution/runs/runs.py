@@ -239,7 +239,7 @@ class Runs:
         await self._get_ready()
         strategy = await self._strategy(tool, strictest)
         options["look_for_lost"] = True
-        ports = self._ports.of_run(ctx.session.id)
+        ports = await self._ports_of(ctx, (), options)
         running = await self._begin(argv, ctx, cwd, strategy, strictest, ports, options)
         confined = running.confined
         if layered := isinstance(strategy, OverlayRun):
@@ -306,6 +306,13 @@ class Runs:
         access = options.get("network") or NetworkAccess()
         return LiveRun(confined, finish, ports, access, guard)
 
+    async def _ports_of(self, ctx: Ctx, ports: Sequence[int], options: RunOptions) -> RunPorts:
+        """The ports of a run that is about to start."""
+        level = (await self._sandbox.report()).level
+        access = options.get("network") or NetworkAccess()
+        offline = level != "none" and not access.hosts
+        return self._ports.of_run(ctx.session.id, ports, offline=offline)
+
     async def _strategy(
         self, tool: str, commit: Commit, *, background: bool = False
     ) -> OverlayRun | DirectRun:
@@ -341,9 +348,7 @@ class Runs:
         """
         await self._get_ready()
         report = await self._sandbox.report()
-        access = options.get("network") or NetworkAccess()
-        offline = report.level != "none" and not access.hosts
-        open_ports = self._ports.of_run(ctx.session.id, ports, offline=offline)
+        open_ports = await self._ports_of(ctx, ports, options)
         if ports and report.level == "kernel":
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
         strategy = await self._strategy(tool, commit, background=True)
