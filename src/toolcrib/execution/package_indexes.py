@@ -1,9 +1,10 @@
 """Package indexes: which ones the user's own pip, npm, uv, cargo and go are configured for.
 
-Each program is asked when a run wants packages, outside of the workspace, so that nothing in a
-project changes the answer. Those that do not tell are started with a proxy that lets nothing
-through, and the guard notes where they wanted to go. What an index says of its files' host counts
-too. Logins in addresses stay here: a run is given the address without them.
+Each program is asked when a run wants packages, within a boundary that shows it the user's settings
+and nothing of the workspace: what a run left there, be it in a home folder, is not executed. Those
+that do not tell are let go nowhere, and the guard notes where they wanted to go. What an index says
+of its files' host counts too. Logins in addresses stay here: a run is given the address without
+them.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.interpreters.programs import find_program, host_output
+from toolcrib.execution.interpreters.programs import find_program, prefix_of, toolchains
+from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.sandbox.terms import NetworkAccess
+from toolcrib.execution.toolchains import home, is_there
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.guard_proxy import GuardProxy
-from toolcrib.net.egress.policy import OnlyHosts
-from toolcrib.system.processes import PASSED_ON
+from toolcrib.system.collector import collect
 
 SECONDS = 20.0
 """What a program may take to say its index."""
@@ -41,6 +44,18 @@ AUTHORITIES = (
     "CARGO_HTTP_CAINFO",
 )
 """Variables that name a file of certificate authorities."""
+SETTINGS_FILES = (
+    *(".config/pip/pip.conf", ".pip/pip.conf", ".config/uv/uv.toml", ".npmrc"),
+    ".config/go/env",
+    *("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml"),
+    *("/etc/npmrc", "/usr/local/etc/npmrc"),
+)
+"""Where the programs look for the user's settings and the system's; not those with credentials."""
+NOWHERE = "nowhere.invalid"
+"""The one host for a program that is to reach none: a name that never is one."""
+ONCE = {"CARGO_NET_RETRY": "0", "UV_HTTP_RETRIES": "0", "NO_PROXY": "", "no_proxy": ""}
+"""To try once is enough, and by the guard, whatever the place is."""
+MAX_OUTPUT_BYTES = 1_000_000
 SYSTEM_FOLDERS = ("/etc/", "/usr/")
 """What a run sees of this machine in any case."""
 PIP_SETTING = re.compile(
@@ -106,15 +121,44 @@ def _authorities() -> dict[str, str]:
     }
 
 
-async def _output(ctx: Ctx, argv: Sequence[str], **more: Any) -> str:
-    """What a program of the user's says, with its settings from outside of the workspace."""
+async def _output(ctx: Ctx, argv: Sequence[str], network: NetworkAccess | None = None) -> str:
+    """What a program of the user's says, with its settings; "" where it fails."""
     workspace = ctx.use(Workspace)
-    named = [
-        name
+    named = {
+        name: value
         for name, value in environment(SETTINGS).items()
         if not value.startswith("/") or workspace.is_outside(value)
-    ]
-    return await host_output(ctx, argv, SECONDS, passed_on=(*PASSED_ON, *named), **more)
+    }
+    places = await asyncio.to_thread(_settings_files, named)
+    installed = [*toolchains(ctx).readable, *prefix_of(argv[0])]
+    outside = [folder for folder in installed if workspace.is_outside(str(folder))]
+    path = os.pathsep.join(workspace.search_path())
+    with suppress(ToolError):
+        child = await ctx.use(Sandbox).spawn_apart(
+            argv,
+            env={**named, **ONCE, "HOME": str(home()), "PATH": path},
+            stdin=b"toolcrib\n",
+            readable=[*outside, *map(Path, places.values())],
+            links={name: real for name, real in places.items() if name != real},
+            network=network,
+            masks=(),
+        )
+        done = await collect(child, SECONDS, None, MAX_OUTPUT_BYTES)
+        return str(done.stdout) if done.exit_code == 0 else ""
+    return ""
+
+
+def _settings_files(named: Mapping[str, str]) -> dict[str, str]:
+    """The files with settings that are there, and where their names lead. It blocks."""
+    cargo = Path(named.get("CARGO_HOME") or home() / ".cargo")
+    files = [home() / name for name in SETTINGS_FILES]
+    files += [Path(value) for value in named.values() if value.startswith("/")]
+    files += [cargo / "config.toml", cargo / "config"]
+    return {str(file): os.path.realpath(file) for file in files if _is_file(file)}
+
+
+def _is_file(path: Path) -> bool:
+    return is_there(path) and path.is_file()
 
 
 async def _pip(ctx: Ctx) -> Answer:
@@ -179,15 +223,12 @@ async def _go(ctx: Ctx) -> Answer:
 async def _wanting(ctx: Ctx, name: str) -> Answer:
     """Where a program goes that does not tell: it is let go nowhere, and that is noted."""
     program = find_program(ctx, name)
-    if not program:
+    # Without a boundary nobody would keep it, nor a run, from going there.
+    if not program or (await ctx.use(Sandbox).report()).level == "none":
         return [], {}
-    with await ctx.use(GuardProxy).lease() as lease:
-        lease.policy = OnlyHosts.within(lease.policy, ())
-        proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "CARGO_HTTP_PROXY"), lease.http_url)
-        proxy |= {upper.lower(): url for upper, url in proxy.items()}
-        retries = {"CARGO_NET_RETRY": "0", "UV_HTTP_RETRIES": "0", "NO_PROXY": "", "no_proxy": ""}
-        await _output(ctx, [program, *WANTING[name]], env=proxy | retries, stdin=b"toolcrib\n")
-        origins = [str(refused.details["origin"]) for refused in lease.refusals]
+    network = NetworkAccess((NOWHERE,))
+    await _output(ctx, [program, *WANTING[name]], network)
+    origins = [str(refused.details["origin"]) for refused in network.refused]
     return list(dict.fromkeys(origins)), {}
 
 

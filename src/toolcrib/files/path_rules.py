@@ -285,7 +285,7 @@ WRITE_PATTERNS = (
     ".login", ".inputrc", ".direnvrc", ".tmux.conf", ".xprofile", ".xinitrc", ".xsession",
     ".xsessionrc", ".config/fish", ".config/nushell", ".config/powershell", "*profile.ps1",
     ".config/autostart", ".config/systemd", ".config/environment.d", "library/launchagents",
-    ".config/pip", ".pip",
+    ".config/pip", ".pip", ".config/uv", ".config/go", ".local/share/uv", ".local/lib/python*",
 )  # fmt: skip
 """Written to, these make another program run something. What is not read is not written."""
 

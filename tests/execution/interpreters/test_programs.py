@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,48 @@ async def test_nothing_of_the_workspace_is_started(
     assert shell_program(ctx) in ("/usr/bin/bash", "/bin/bash")
     assert "http://x.test/" in indexes.urls
     assert workspace.search_path() == [str(outside), "/usr/bin", "/bin"]
+
+
+async def test_what_lies_in_a_home_workspace_is_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs from elsewhere load from the home folder what a run can have left there."""
+    own, outside, owned = tmp_path / "home", tmp_path / "bin", tmp_path / "owned"
+    own.mkdir()
+    monkeypatch.setenv("HOME", str(own))
+    monkeypatch.setenv("PATH", f"{outside}:/usr/bin:/bin")
+    monkeypatch.setenv("UV_INDEX_URL", "http://y.test/simple")
+    for name in ("CARGO_HOME", "PIP_CONFIG_FILE", "PIP_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    site = "import site; print(site.getusersitepackages())"
+    packages = subprocess.check_output(["/usr/bin/python3", "-c", site], text=True).strip()
+    assert packages.startswith(str(own))
+    attack = f"open({str(owned)!r}, 'a').write('python')\n"
+    put(Path(packages), "usercustomize.py", attack)
+    put(Path(packages) / "toolcrib_left", "__init__.py", attack)
+    put(own / ".local/share/uv/python/x/bin", "python3", f"#!/bin/sh\necho uv >> {owned}\n")
+    put(own / "dotfiles", "pip.conf", "[global]\nindex-url = http://x.test/simple\n")
+    (own / ".config/pip").mkdir(parents=True)
+    (own / ".config/pip/pip.conf").symlink_to(own / "dotfiles/pip.conf")
+    # One that loads what it finds and then tells its settings, as pip does.
+    settings = (
+        "import pathlib; print(pathlib.Path.home().joinpath('.config/pip/pip.conf').read_text()"
+    )
+    replaced = settings + ".replace('[global]\\nindex-url = ', 'global.index-url='))\n"
+    loading = "try: import toolcrib_left\nexcept ImportError: pass\n"
+    put(outside, "pip3", f"#!/usr/bin/python3\n{loading}{replaced}")
+    begin = '#!/bin/sh\n"$HOME/.local/share/uv/python/x/bin/python3"\n'
+    connect = "import os, urllib.request as u; u.urlopen(os.environ['UV_INDEX_URL'])"
+    put(outside, "uv", f'{begin}/usr/bin/python3 -c "{connect}"\n')
+    bench = Bench.on(own)
+    try:
+        indexes = await package_indexes(bench.ctx())
+    finally:
+        await bench.services.close()
+    assert not owned.exists(), owned.read_text()
+    # What they are configured for is known still, also where the file is a link.
+    assert "http://x.test/simple" in indexes.urls
+    assert "http://y.test:80" in indexes.urls
 
 
 async def test_a_name_that_git_is_told_later_is_known_to_later_runs(

@@ -26,7 +26,8 @@ ACTED_ON = [
     ".openhands/setup.sh", ".pi/settings.json", "flake.nix", "shell.nix", "devenv.nix", "hie.yaml",
     ".formatter.exs", ".lazy.lua", ".sqlfluff", ".lfsconfig", ".teamcity/settings.kts",
     ".tekton/a.yaml", "netlify.toml", "cloudbuild.yaml", ".github/hooks/x.json",
-    "AGENT.override.md", ".tox/py/bin/python", ".nox/x",
+    "AGENT.override.md", ".tox/py/bin/python", ".nox/x", ".pydistutils.cfg",
+    ".pyenv/versions/3.12.9/bin/python3.12", ".rustup/settings.toml", ".local/share/pipx/venvs/x",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",

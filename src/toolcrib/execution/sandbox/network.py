@@ -6,18 +6,18 @@ import asyncio
 from dataclasses import dataclass
 
 from toolcrib.core.context import Services
-from toolcrib.core.errors import Blocked, Unavailable
+from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
 from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
-from toolcrib.net.egress.policy import SERVER_HOSTS, OnlyHosts
+from toolcrib.net.egress.policy import OnlyHosts
 from toolcrib.system.processes import Processes
 
 PROXY_PORT = 3128
 """Where the proxy answers in a network of the run's own."""
-PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "CARGO_HTTP_PROXY")
 
 
 @dataclass(slots=True)
@@ -56,8 +56,7 @@ class RunNetwork:
 
     def close(self) -> None:
         """Shut it; what goes through it is cut. A second time does nothing."""
-        refused = map(_refused_name, self.lease.refusals)
-        self.access.refused[:] = dict.fromkeys(filter(None, (*self.access.refused, *refused)))
+        self.access.refused[:] = dict.fromkeys((*self.access.refused, *self.lease.refusals))
         self.lease.close()
         if self._server is not None:
             self._server.close()
@@ -96,9 +95,3 @@ async def open_network(services: Services, access: NetworkAccess, level: Level) 
     lease = await proxy.lease()
     lease.policy = policy
     return RunNetwork(lease, proxy, access, services.use(Processes), level)
-
-
-def _refused_name(error: Blocked) -> str:
-    """What was refused: a host, and of this machine the port, which says what was meant."""
-    host, port = str(error.details.get("host", "")), error.details.get("port")
-    return f"{host}:{port}" if port and host in SERVER_HOSTS else host

@@ -209,8 +209,7 @@ class RunRequest:
     Attributes:
         argv: the program, found on its PATH, and its arguments. No shell.
         cwd: where it starts.
-        views: how it sees the roots of the workspace, by real path; a root without a view is
-            read only.
+        views: how it sees the roots of the workspace, by real path; it sees no others.
         options: how it is run.
     """
 
@@ -234,6 +233,7 @@ class RunOptions(TypedDict, total=False):
         merge: send stderr into stdout, in the order of writing.
         pty: a terminal in place of the pipes; `stdin` is not used then.
         readable: more files and folders that it may read, such as a toolchain.
+        links: names by which it finds some of that, and where they lead.
         writable: scratch folders.
         network: what it may reach, through the guard; with no hosts, no network.
         limits: what it may use.
@@ -248,6 +248,7 @@ class RunOptions(TypedDict, total=False):
     merge: bool
     pty: Pty | None
     readable: Sequence[Path]
+    links: Mapping[str, str]
     writable: Sequence[Path]
     network: NetworkAccess | None
     limits: Limits
@@ -457,7 +458,9 @@ class RunPreparer:
         writable = [os.path.realpath(path) for path in options.get("writable", ())]
         seen = [*readable, *SYSTEM_FOLDERS]
         names = {name: real for name, real in names.items() if is_among(real, seen)}
-        names |= {root.name: root.real for root in self._workspace.roots}
+        names |= {r.name: r.real for r in self._workspace.roots if r.real in request.views}
+        names |= options.get("links", {})
+        links = {name: real for name, real in names.items() if name != real}
         with ExitStack() as undo:
             moves = None
             if level != "none":  # from here to the start, all that is found by its path stays
@@ -469,7 +472,7 @@ class RunPreparer:
                 notes += more
             layout = SandboxRoot(
                 roots=request.views,
-                links={name: real for name, real in names.items() if name != real},
+                links={name: links[name] for name in links if not is_among(name, readable)},
                 readable=readable,
                 writable=writable,
                 masks=masks,

@@ -369,9 +369,18 @@ class Sandbox:
                 not there.
             BadInput, NotFound: the arguments or the folder are wrong.
         """
+        return await self._spawn(argv, cwd.absolute, self._views(views), options)
+
+    async def spawn_apart(self, argv: Sequence[str], **options: Unpack[RunOptions]) -> Confined:
+        """Start a program that sees nothing of the workspace, in `/`; the rest as `spawn`."""
+        return await self._spawn(argv, "/", {}, options)
+
+    async def _spawn(
+        self, argv: Sequence[str], cwd: str, views: Mapping[str, View], options: RunOptions
+    ) -> Confined:
         options.setdefault("limits", self.limits)
         _check_words(argv, options.get("env") or {})
-        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), options)
+        request = RunRequest(tuple(argv), cwd, views, options)
         report = await self._usable(request)
         try:
             return await self._started(request, report)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
-from toolcrib.core.errors import Unavailable
+from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.core.settings import RunLimits
 
 Level = Literal["strong", "kernel", "none"]
@@ -98,14 +98,14 @@ class NetworkAccess:
             not public.
         environment: variables for its programs.
         notes: what the user should know, a line each.
-        refused: the hosts that the guard refused, known at its end.
+        refused: what the guard refused, known at its end.
     """
 
     hosts: tuple[str, ...] = ()
     endpoints: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    refused: list[str] = field(default_factory=list, compare=False)
+    refused: list[Blocked] = field(default_factory=list, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge, ToolError
+from toolcrib.core.errors import Blocked, StorageFailure, TimedOut, TooLarge, ToolError
 from toolcrib.core.result import ErrorInfo, Image, Next, Result
 from toolcrib.execution.interpreters.pictures import (
     MAX_PICTURE_BYTES,
@@ -25,6 +25,7 @@ from toolcrib.execution.runs.runs import LiveRun
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.files.paths import Workspace
+from toolcrib.net.egress.policy import SERVER_HOSTS
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
 from toolcrib.system.collector import Ring
@@ -284,10 +285,16 @@ def source_of(access: NetworkAccess) -> str:
 def _refused(ran: RunResult) -> list[str]:
     """What the guard did not let it reach, and what else is to be known of its network."""
     lines = [f"[{note}]" for note in ran.network.notes]
-    if ran.network.refused:
-        names = ", ".join(ran.network.refused[:MAX_REFUSED])
+    if refused := dict.fromkeys(filter(None, map(_refused_name, ran.network.refused))):
+        names = ", ".join([*refused][:MAX_REFUSED])
         lines.append(f"[not reached, as they are not in 'network': {names}]")
     return lines
+
+
+def _refused_name(error: Blocked) -> str:
+    """What was refused: a host, and of this machine the port, which says what was meant."""
+    host, port = str(error.details.get("host", "")), error.details.get("port")
+    return f"{host}:{port}" if port and host in SERVER_HOSTS else host
 
 
 def served_lines(ctx: Ctx, running: LiveRun) -> list[str]:
