@@ -21,13 +21,14 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import ConfigError, ToolError
 from toolcrib.execution.interpreters.programs import find_program, prefix_of, toolchains
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.toolchains import home, is_there
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.policy import HostRule
 from toolcrib.system.collector import collect
 
 SECONDS = 20.0
@@ -63,6 +64,7 @@ PIP_SETTING = re.compile(
 )
 PIP_DEFAULT = re.compile(r"--index-url\s<url>.*?\(default:?\s*(\S+?)\)", re.DOTALL)
 HREF = re.compile(rb"""<a\s[^<>]*?href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
+PLAIN_HOST = re.compile(r"[\w.-]+|[\da-f:.]+")
 KNOWN_PROJECT = "pip/"
 """A project that an index of Python packages usually has, to see where its files are."""
 WANTING: Mapping[str, tuple[str, ...]] = {
@@ -255,7 +257,10 @@ async def _file_hosts(ctx: Ctx, index: str) -> list[str]:
 
 def _linked(body: bytes, url: str) -> list[str]:
     """The links of a project's page, one for each host."""
-    links = {urljoin(url, link.decode("ascii", "replace")) for link in HREF.findall(body)}
+    links: set[str] = set()
+    for link in HREF.findall(body):
+        with suppress(ValueError):  # what is no address, such as `http://[x/`
+            links.add(urljoin(url, link.decode("ascii", "replace")))
     return list({authority(link): link for link in sorted(links) if is_web(link)}.values())
 
 
@@ -264,19 +269,22 @@ def _downloads(body: bytes, url: str) -> list[str]:
     del url
     try:
         settings = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     place = settings.get("dl") if isinstance(settings, dict) else None
     return [place.partition("{")[0]] if isinstance(place, str) else []
 
 
 def is_web(url: str) -> bool:
-    """Whether it is a web address with a host."""
+    """Whether it is a web address with a plain host, which a person can be asked about."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
+        if parts.scheme not in ("http", "https") or not PLAIN_HOST.fullmatch(parts.hostname or ""):
+            return False
+        HostRule.parse(authority(url))
+    except (ValueError, ConfigError):
         return False
+    return True
 
 
 def authority(url: str) -> str:

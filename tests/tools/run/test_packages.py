@@ -171,6 +171,30 @@ async def test_an_index_cannot_lead_to_other_places(
         assert "127.0.0.1" in done.text or "localhost" in done.text
 
 
+async def test_links_that_name_no_host_are_none(box: Toolbox, server: Scripted) -> None:
+    """Neither is the call an error, nor is a person asked about them."""
+    wrong = [
+        "http://[x/",
+        "http://h.example:99999/",
+        "http://*.com/",
+        "http://*/",
+        "//a b.example/",
+    ]
+    wrong += ["http://x\u202e.example/", "http://pypi.example (only)/", "http://a..b/"]
+    links = "".join(f'<a href="{link}">x</a>' for link in [*wrong, "http://files.example/x"])
+    server["/simple/pip/"] = Answer(links)
+    server["/npm/config.json"] = Answer("[" * 100_000)
+    requested = await call(box, command="true", network=["packages"])
+    assert requested.error is not None
+    assert requested.error.code == "needs_approval", requested.render()
+    named = requested.error.message.partition("may reach ")[2].rstrip(".").split(", ")
+    assert [host for host in named if host.endswith(".example")] == ["files.example"]
+    assert not any(mark in host for host in named for mark in "*[ (\u202e")
+    assert "a..b" not in named
+    done = await approved(box, command="true", network=["packages"])
+    assert done.error is None, done.render()
+
+
 async def test_an_index_that_hangs_costs_no_more_than_the_time_of_the_run(
     box: Toolbox, server: Scripted
 ) -> None:
