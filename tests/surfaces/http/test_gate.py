@@ -72,6 +72,25 @@ async def test_an_unknown_origin_is_refused(
 
 
 @each_case("path", PATHS)
+@each_case("site", ["cross-site", "same-site", "x"])
+async def test_a_picture_or_link_of_another_page_is_refused(
+    client: httpx2.AsyncClient, path: str, site: str
+) -> None:
+    """They come without an Origin."""
+    for mode in ("no-cors", "navigate"):
+        sent = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+        assert (await client.get(path, headers=sent)).status_code == 403
+    allowed = await client.get(path, headers={"Sec-Fetch-Site": site, "Origin": PAGE})
+    assert allowed.status_code != 403
+
+
+@each_case("site", ["same-origin", "none"])
+async def test_what_a_person_opens_is_shown(client: httpx2.AsyncClient, site: str) -> None:
+    sent = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+    assert (await client.get("/docs", headers=sent)).status_code == 200
+
+
+@each_case("path", PATHS)
 async def test_a_page_that_is_allowed_may_ask_and_read(
     client: httpx2.AsyncClient, path: str
 ) -> None:

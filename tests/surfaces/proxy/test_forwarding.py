@@ -191,6 +191,16 @@ async def test_keys_go_to_the_server_and_our_token_does_not(
     assert "x-api-key" not in server.headers[-1]
 
 
+async def test_pictures_of_pages_of_elsewhere_reach_no_model_server() -> None:
+    """A browser sends them without an Origin, and says whose they are."""
+    with model_server(Turn("x")) as server:
+        async with asking(server.url) as client:
+            sent = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+            answer = await client.get("/api/any/path?x=1", headers=sent)
+    assert answer.status_code == 403
+    assert not server.requested
+
+
 @each_case("origin", ["https://evil.example", "http://127.0.0.1:8000", "http://localhost", "null"])
 async def test_pages_of_elsewhere_are_refused(origin: str) -> None:
     """Also those of this machine, which a run may serve; plain text needs no preflight."""

@@ -1,7 +1,7 @@
 """Who may speak to the HTTP server: known host names, known origins, the bearer token.
 
 Checked before anything else of a request is looked at. A web page in the user's browser
-can send requests to loopback, so the Host and Origin headers count also there.
+can send requests to loopback, so the headers Host, Origin and Sec-Fetch-Site count also there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ HEALTH = "/health"
 """What containers and balancers ask, which have no token."""
 DOCS = "/docs"
 """A page for people, whose browsers ask for a password and know no bearer tokens."""
+
+OWN_SITES = ("same-origin", "none")
+"""What browsers say in Sec-Fetch-Site of this server's own pages, and of what a person opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,9 @@ class Gate:
         is_own = origin in (f"http://{host}", f"https://{host}")
         if origin is not None and not is_own and not _named(origin, self._rules.origins):
             return Refusal(403, "This origin may not call.", "Add it to http.allow_origins.")
+        # A page's pictures and links come without an Origin; a browser says whose they are.
+        if origin is None and headers.get("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
+            return Refusal(403, "Pages of other sites may not call.", "Open the address itself.")
         # What a browser asks before a request (a preflight) is answered before it gets here.
         if not self._rules.token or scope["path"] in self._open_paths:
             return None
