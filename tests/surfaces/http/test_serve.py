@@ -7,15 +7,18 @@ import re
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import httpx2
 import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
 
 from tests.conditions import until
 from tests.servers.mcp_wire import ROOT, alive, written
+from toolcrib.surfaces.http.connections import MAX_CONNECTIONS, ClientConnection
 
 pytestmark = pytest.mark.timeout(60)
 ENOUGH = 15.0
@@ -97,3 +100,43 @@ async def test_each_request_is_a_line_of_the_log_but_those_for_health(tmp_path: 
     assert lines[0].endswith('"GET /evil%0A2020-01-01%20forged HTTP/1.1" 404')
     assert lines[1].endswith('"POST /tools/echo HTTP/1.1" 200')
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", lines[1])
+
+
+async def test_connections_that_say_nothing_take_no_more_than_their_number() -> None:
+    """They need no token, and would leave the server no descriptor for anything else."""
+    async with serving() as (_, client):
+        port = client.base_url.port
+        opened = [
+            await asyncio.open_connection("127.0.0.1", port) for _ in range(MAX_CONNECTIONS + 5)
+        ]
+        reads = [asyncio.ensure_future(reader.read()) for reader, _ in opened]
+        await asyncio.wait(reads, return_when=asyncio.FIRST_COMPLETED)
+        for _, writer in opened:
+            writer.close()
+        await asyncio.gather(*reads, return_exceptions=True)
+        await _up(client)
+
+
+@pytest.mark.parametrize("before", ["", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"])
+async def test_headers_that_do_not_come_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    """Also after a request that was answered, and where a little more comes all the time."""
+    monkeypatch.setattr("toolcrib.surfaces.http.connections.HEADER_SECONDS", 0.2)
+    config = uvicorn.Config(PlainTextResponse("answered"), http=ClientConnection, lifespan="off")
+    loop = asyncio.get_running_loop()
+    state = uvicorn.server.ServerState()
+    server = await loop.create_server(lambda: ClientConnection(config, state, {}), "127.0.0.1", 0)
+    async with server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        if before:
+            writer.write(before.encode())
+            assert b"answered" in await reader.readuntil(b"answered")
+        writer.write(b"GET / HTTP/1.1\r\nX: ")
+        end = asyncio.ensure_future(reader.read())
+        while not end.done():
+            with suppress(OSError):
+                writer.write(b"x")
+            await asyncio.sleep(0.02)
+        writer.close()
+    assert isinstance(end.exception(), OSError) or end.result() == b""

@@ -29,6 +29,7 @@ from toolcrib.core.settings import HttpConfig
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.access_log import logs
+from toolcrib.surfaces.http.connections import ClientConnection
 from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Refuse, Rules, refusal
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.surfaces.shutdown import end_within
@@ -100,6 +101,7 @@ def run_app(toolbox: Toolbox, app: ASGIApp, port: int, describe: Callable[[str],
     http = toolbox.config.http
     config = uvicorn.Config(
         app,
+        http=ClientConnection,
         host=http.host,
         port=port,
         log_config=logs(requests=http.access_log),
