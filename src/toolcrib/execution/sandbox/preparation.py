@@ -460,7 +460,6 @@ class RunPreparer:
         names = {name: real for name, real in names.items() if is_among(real, seen)}
         names |= {r.name: r.real for r in self._workspace.roots if r.real in request.views}
         names |= options.get("links", {})
-        links = {name: real for name, real in names.items() if name != real}
         with ExitStack() as undo:
             moves = None
             if level != "none":  # from here to the start, all that is found by its path stays
@@ -472,7 +471,7 @@ class RunPreparer:
                 notes += more
             layout = SandboxRoot(
                 roots=request.views,
-                links={name: links[name] for name in links if not is_among(name, readable)},
+                links={name: real for name, real in names.items() if name != real},
                 readable=readable,
                 writable=writable,
                 masks=masks,
