@@ -101,8 +101,10 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         # What a server answered may stand in the failure as well.
         if rights & NET and not isinstance(error, OUR_OWN):
             call.ctx.session.taint(untrusted=True)
-        # A failure may quote what was read, or name what lies there.
-        if rights & FILES and not isinstance(error, WITHOUT_CONTENT):
+        # A failure may quote what was read, or name what lies where something was to be written;
+        # what tools of the web write is from there.
+        looked = rights & READ or (rights & WRITE and not rights & NET)
+        if looked and not isinstance(error, WITHOUT_CONTENT):
             call.ctx.session.taint(private=True)
         # Sending the same address once more would tell nobody anything new.
         _remember(call, opened)
