@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from collections.abc import Mapping
+from itertools import count
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
 from toolcrib.core.result import Image, Next, Result
-from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Param, tool
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Decision, Param, tool
 from toolcrib.net.egress.public_url import PublicUrl
 
 
@@ -133,6 +135,22 @@ async def picture(*, ctx: Ctx) -> Result:
     return Result(images=(Image(b"\x89PNG", "image/png"),), next=Next("echo", {"text": "more"}))
 
 
+async def _another_each_time(arguments: Mapping[str, Any], ctx: Ctx) -> Decision:
+    del arguments, ctx
+    return Decision("ask", "it changes", preview=f"number {next(NUMBERS)}")
+
+
+@tool(group="test", rights=WRITE, policy_check=_another_each_time)
+async def changing(*, ctx: Ctx) -> Result:
+    """Do something else each time.
+
+    For tests.
+    """
+    del ctx
+    return Result(text="done")
+
+
+NUMBERS = count()
 RUNNING: list[int] = []
 GATES: list[Gate] = []
-TOOLS = [echo, page, scold, post, fail, wait, hurried, alone, picture]
+TOOLS = [echo, page, scold, post, fail, wait, hurried, alone, picture, changing]

@@ -233,6 +233,17 @@ async def test_an_error_of_our_own_does_not_taint(box: Toolbox) -> None:
     assert code(await box.call("page", {"url": "https://new.example/"})) is None
 
 
+async def test_what_is_allowed_whatever_it_does_is_not_asked_about_for_ever(make: Make) -> None:
+    """Where a call would do something else at each look, as in a folder that programs write to."""
+    by_host = make(policy={"ask": "host"})
+    assert code(await by_host.call("changing", {}, caller=Caller("mcp"))) is None
+    box = make()
+    first = await box.call("changing", {})
+    assert first.error is not None
+    await box.use(Approvals).grant(first.error.details["id"], "session")
+    assert code(await box.call("changing", {})) is None
+
+
 async def test_a_failure_that_may_quote_files_marks(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"pin": "SECRET9"}')
     async with Toolbox({"store": {"url": "sqlite://"}}, workspace=tmp_path) as box:

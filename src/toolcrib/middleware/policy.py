@@ -123,10 +123,7 @@ async def _approved(call: Call, rights: Right) -> tuple[Decision, list[str]]:
         Denied, NeedsApproval: see `policy`.
     """
     decision, opened = await _judged(call, rights)
-    while decision.action == "ask":
-        await _ask(call, decision)
-        if call.tool.policy_check is None:  # then its arguments say all
-            break
+    while decision.action == "ask" and await _ask(call, decision):
         now, urls = await _judged(call, rights)
         if now.action == "allow" or _mark(call, now) == _mark(call, decision):
             break
@@ -287,10 +284,15 @@ def _remember(call: Call, urls: Iterable[str]) -> None:
         call.ctx.session.remember_link(canonical(url))
 
 
-async def _ask(call: Call, decision: Decision) -> None:
+async def _ask(call: Call, decision: Decision) -> bool:
+    """Let a call through that a person allows; whether they were asked for it just now.
+
+    Raises:
+        Denied, NeedsApproval: see `policy`.
+    """
     ctx, tool, reason, site = call.ctx, call.tool, decision.reason, decision.site
     if ctx.config.policy.ask == "host" and ctx.caller.surface in DISPLAYED_BY_HOST:
-        return  # the host has shown this very call to its user
+        return False  # the host has shown this very call to its user
     approvals = ctx.use(Approvals)
     # Calls that stand alone share a question, so that repeating one opens no other.
     asking = "" if ctx.session.single else ctx.session.id
@@ -299,7 +301,7 @@ async def _ask(call: Call, decision: Decision) -> None:
     # What a run may reach is asked about by name, whatever else was allowed.
     exact = bool(decision.hosts) or decision.is_exact
     if await _is_granted(call, mark, targets, site, exact=exact):
-        return
+        return False
     alone = Denied(f"{tool.name} needs the approval of a person: {reason}.", hint=NOBODY_HERE)
     if ctx.caller.unattended and ctx.caller.ask is None:
         raise alone
@@ -325,7 +327,7 @@ async def _ask(call: Call, decision: Decision) -> None:
                 ctx.session.allow_site(site)
             await approvals.grant(request, "once")
             await approvals.is_granted(mark, tool.name, ctx.session.id, targets, exact=exact)
-            return
+            return True
         if answer is not None:
             await approvals.refuse(request)
             raise _refusal(tool.name, answer)

@@ -50,8 +50,8 @@ SCHEMA = Schema(
 )
 MAX_WAITING, MAX_WAITING_OF_ONE = 200, 50
 """Calls and reminders that wait, in a workspace and of a conversation."""
-MAX_NEWS = 20
-"""What the next results tell one by one."""
+MAX_NEWS_CHARS = 6_000
+"""What the next results tell one by one; the rest is in the list."""
 MAX_ENDED = 200
 """That have ended and are listed still; the oldest go."""
 LATE_SECONDS = 300.0
@@ -103,7 +103,7 @@ class ScheduledCall:
     def title(self) -> str:
         """What it is, in one line."""
         if not self.tool:
-            return one_line(self.text, 200)
+            return one_line(self.text)
         call = f"{self.tool} {json.dumps(dict(self.arguments), ensure_ascii=False)}"
         return one_line(f"{self.text}: {call}" if self.text else call, 200)
 
@@ -384,10 +384,10 @@ class Schedules:
         self._add_news(f"Scheduled {one.id} for {moment(one.due)} ({one.tool}) {what}.")
 
     def _add_news(self, text: str) -> None:
-        if len(self.warnings) < MAX_NEWS:
+        if sum(map(len, self.warnings)) + len(text) <= MAX_NEWS_CHARS:
             self.warnings.append(text)
-        else:
-            self.warnings[-1] = MORE_NEWS
+        elif MORE_NEWS not in self.warnings:
+            self.warnings.append(MORE_NEWS)
 
 
 def _not_waiting(number: int) -> NotFound:
