@@ -64,12 +64,16 @@ class Wire:
             )
         )
 
-    async def open(self, revision: str = HANDSHAKE) -> None:
+    async def open(self, revision: str = HANDSHAKE, capabilities: Message | None = None) -> None:
         """Shake hands, or remember to put the envelope of 2026-07-28 on each request."""
         self._modern = revision == MODERN
         if self._modern:
             return
-        params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT}
+        params = {
+            "protocolVersion": revision,
+            "capabilities": capabilities or {},
+            "clientInfo": CLIENT,
+        }
         answer = await self.ask("initialize", params)
         assert answer["result"]["protocolVersion"] == revision
         self.tell("notifications/initialized")
@@ -150,11 +154,13 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(*command: str, revision: str = HANDSHAKE) -> AsyncIterator[Wire]:
+async def wire(
+    *command: str, revision: str = HANDSHAKE, capabilities: Message | None = None
+) -> AsyncIterator[Wire]:
     """An open server, killed at the end if need be."""
     server = await Wire.start(*(command or TEST_TOOLS))
     try:
-        await server.open(revision)
+        await server.open(revision, capabilities)
         yield server
     finally:
         await server.finish()

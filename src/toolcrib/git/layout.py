@@ -257,9 +257,11 @@ def _leads_out(objects: str, inside: Inside, depth: int) -> str:
         text = read_own(f"{objects}/info/alternates", MAX_SETTINGS_BYTES)
     except ToolError as error:
         return error.message
-    for line in text.decode("utf-8", "surrogateescape").splitlines():
+    for line in text.decode("utf-8", "surrogateescape").split("\n"):
         if not line or line.startswith("#"):
             continue
+        if line.startswith('"'):  # git takes the quotes off and reads escapes; none writes such
+            return "it names objects elsewhere by a path in quotes"
         real = os.path.realpath(os.path.join(objects, line))  # noqa: PTH118 - as git reads it
         if not inside(real) or not depth:
             return "it uses objects of a folder outside of the workspace"

@@ -22,7 +22,7 @@ from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
-from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
 from toolcrib.state.blobs import digest_of
@@ -216,7 +216,7 @@ async def _commits(repository: Repository, words: list[str]) -> list[str]:
     given = "".join(f"{word}^{{commit}}\n" for word in dict.fromkeys(words))
     data = given.encode("utf-8", "surrogateescape")
     output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
-    return [line for line in text_of(output).splitlines() if _HASH.fullmatch(line)]
+    return [line for line in lines_of(output) if _HASH.fullmatch(line)]
 
 
 async def refuse_hidden_changes(

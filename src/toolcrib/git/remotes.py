@@ -28,8 +28,8 @@ from toolcrib.git.repository import (
     checked_config,
     inside_of,
     judge,
+    lines_of,
     open_repository,
-    text_of,
 )
 from toolcrib.git.revisions import remote_name
 from toolcrib.git.user_settings import forced, written
@@ -359,7 +359,7 @@ async def transfer(repository: Repository, connection: RemoteConnection, *args: 
 async def references(repository: Repository, *under: str) -> dict[str, str]:
     """References, each with its object."""
     output = await repository.read("for-each-ref", "--format=%(objectname) %(refname)", *under)
-    pairs = (line.split(" ", 1) for line in text_of(output).splitlines())
+    pairs = (line.split(" ", 1) for line in lines_of(output))
     return {name: target for target, name in pairs}
 
 

@@ -333,6 +333,11 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def lines_of(data: bytes) -> list[str]:
+    """The lines that git printed. `str.splitlines` knows more ends, which names may hold."""
+    return text_of(data).removesuffix("\n").split("\n") if data else []
+
+
 def local_folders(ctx: Ctx) -> list[str]:
     """The folders outside of the workspace that the user lets git reach."""
     return _real([*ctx.config.git.local_remotes, *ctx.config.git.trusted])

@@ -18,7 +18,7 @@ from typing import Any
 
 from toolcrib.core.errors import ToolError
 from toolcrib.git.layout import read_own
-from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of
 
 KEEP = "refs/toolcrib/undo/"
@@ -124,11 +124,11 @@ async def take_snapshot(
     listed = await repository.read(
         "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/stash"
     )
-    pairs = (line.split(" ", 1) for line in text_of(listed).splitlines())
+    pairs = (line.split(" ", 1) for line in lines_of(listed))
     found.refs = {name: target for target, name in pairs}
     if "refs/stash" in found.refs:
-        output = text_of(await repository.read("stash", "list", "--format=%H %gs"))
-        found.stashes = [(line[:40], line[41:]) for line in output.splitlines()]
+        output = await repository.read("stash", "list", "--format=%H %gs")
+        found.stashes = [(line[:40], line[41:]) for line in lines_of(output)]
     status = await status_of(repository, untracked="all" if files else "no")
     found.index = await _index(repository, status.files)
     if files:
@@ -244,7 +244,7 @@ async def _commits_among(repository: Repository, objects: Iterable[str]) -> list
     """The commits of some objects; a tag leads to its own."""
     given = "\n".join(f"{name}^{{commit}}" for name in objects) + "\n"
     output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=given.encode())
-    lines = text_of(output).splitlines()
+    lines = lines_of(output)
     return list(dict.fromkeys(line for line in lines if " " not in line and len(line) >= 40))
 
 
@@ -258,7 +258,7 @@ async def forget_old(repository: Repository) -> None:
     listed = await repository.read(
         "for-each-ref", "--sort=-committerdate", "--format=%(refname)", KEEP.rstrip("/")
     )
-    old = text_of(listed).splitlines()[MAX_STEPS_HELD:]
+    old = lines_of(listed)[MAX_STEPS_HELD:]
     if old:
         given = "".join(f"delete {name}\n" for name in old)
         await repository.attempt("update-ref", "--stdin", stdin=given.encode())

@@ -195,6 +195,35 @@ async def test_an_answer_counts_only_for_the_question_that_was_asked() -> None:
         assert again["resultType"] == "input_required"
 
 
+NO_ANSWERS: tuple[Any, ...] = (
+    {},
+    {"action": "accept", "content": ["allow"]},
+    {"action": "accept", "content": {"allow": {"allow": True}}},
+    {"action": ["accept"], "content": {"allow": True}},
+    {"action": "Accept", "content": {"allow": True}},
+    {"action": "accept", "content": "allow"},
+    {"content": {"allow": True}},
+)
+
+
+async def test_an_answer_that_is_none_allows_nothing() -> None:
+    async with wire(capabilities={"elicitation": {}}) as server:
+        for number, answer in enumerate(NO_ANSWERS):
+            call = server.call("post", text=f"letter {number}")
+            question = await server.read()
+            assert question["method"] == "elicitation/create"
+            server.write(json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": answer}))
+            result = (await server.answer_to(call))["result"]
+            assert result["isError"], (answer, result)
+            assert "Error (internal)" not in result["content"][0]["text"], answer
+        call = server.call("post", text="a letter")
+        question = await server.read()
+        server.write(
+            json.dumps({"jsonrpc": "2.0", "id": question["id"], "result": YES["approval"]})
+        )
+        assert (await server.answer_to(call))["result"]["content"][0]["text"] == "posted a letter"
+
+
 async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
     params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}

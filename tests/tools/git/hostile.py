@@ -224,6 +224,21 @@ def alternates(repo: Path, run: str) -> None:
     (repo / ".git/refs/heads/main").write_text(git(other, "rev-parse", "HEAD"))
 
 
+def quoted_alternates(repo: Path, run: str) -> None:
+    """The same in quotes and escapes, which git takes off."""
+    alternates(repo, run)
+    place = repo / ".git/objects/info/alternates"
+    place.write_text(f'"{place.read_text().strip()}"\n'.replace("/objects", "/objec\\164s"))
+
+
+def parted_alternates(repo: Path, run: str) -> None:
+    """The same, with a line separator that ends no line for git; the first part lies here."""
+    alternates(repo, run)
+    place = repo / ".git/objects/info/alternates"
+    (repo / "near\u2028by").mkdir()
+    place.write_text(f"{repo}/near\u2028by/../../{elsewhere(repo).name}/.git/objects\n")
+
+
 def shows_secret(repo: Path) -> bool:
     return "canary-4711" in git(repo, "show", "main:secret.txt", ok=False)
 
@@ -647,6 +662,8 @@ LEADING = (
     Payload("link COMMIT_EDITMSG", linked("COMMIT_EDITMSG"), COMMIT, was_written),
     Payload("link logs/HEAD", linked("logs/HEAD"), COMMIT, was_written),
     Payload("alternates", alternates, (), shows_secret),
+    Payload("alternates in quotes", quoted_alternates, (), shows_secret),
+    Payload("alternates in parts", parted_alternates, (), shows_secret),
     Payload("linked objects", linked_objects, (), shows_secret),
     Payload("url.insteadOf", instead_of, FETCH, remote_ref),
     Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),

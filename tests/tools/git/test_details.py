@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,23 @@ async def test_more_text_than_can_be_looked_through_is_not_committed(
     assert text.startswith("too_large: What is to be committed is too much text")
     await do(box, "git_reset", paths=["big.txt"])
     assert "big.txt" in await do(box, "git_status")
+
+
+async def test_names_with_marks_that_end_lines_elsewhere(box: Toolbox, repo: Path) -> None:
+    odd = "a\u2028b\x85c"
+    git(repo, "branch", odd)
+    git(repo, "tag", odd)
+    (repo / "a.txt").write_text("changed\n")
+    git(repo, "stash", "push", "-q", "-m", odd)
+    for tool, arguments, field in (
+        ("git_branch", {}, "branches"),
+        ("git_tag", {"action": "list"}, "tags"),
+        ("git_stash", {"action": "list"}, "stashes"),
+    ):
+        result = await box.call(tool, arguments)
+        assert result.error is None, result.render()
+        assert odd in json.dumps(result.data[field], ensure_ascii=False), result.data
+    assert (await box.call("git_tag", {"action": "create", "name": "v1"})).error is None
+    assert (await box.call("undo_changes", {})).error is None
+    assert git(repo, "tag").splitlines()[0].startswith("a")
+    assert "v1" not in git(repo, "tag")

@@ -93,6 +93,8 @@ NEAREST = {
     "hook post-merge": ("git_merge",),
     "submodule, unborn": ("git_status", "git_reset"),
     "alternates": ("git_show", "git_log"),
+    "alternates in quotes": ("git_show", "git_log"),
+    "alternates in parts": ("git_show", "git_log"),
     "index that shows": ("git_status", "git_diff"),
     "url.insteadOf": ("git_fetch", "git_pull"),
     "remote.pushurl": ("git_push",),

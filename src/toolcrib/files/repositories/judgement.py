@@ -232,7 +232,7 @@ class RunRepositories:
     def _leads(self, delta: Delta) -> str:
         """Objects of another repository."""
         content = _content(delta.new) or b"?"
-        for line in content.decode("utf-8", "replace").splitlines():
+        for line in content.decode("utf-8", "replace").split("\n"):
             if line and not self._inside(line):
                 return "it uses objects outside of the workspace"
         return ""

@@ -11,6 +11,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from toolcrib.core.context import (
     Caller,
@@ -194,8 +195,8 @@ class PersonBehind:
                 return await self._ctx.session.elicit_form(
                     message, schema, related_request_id=self._ctx.request_id
                 )
-        except (TimeoutError, MCPError, NoBackChannelError):
-            return None
+        except (TimeoutError, MCPError, NoBackChannelError, ValidationError):
+            return None  # an answer that is none allows nothing
 
 
 def form_for(question: Question) -> dict[str, Any]:

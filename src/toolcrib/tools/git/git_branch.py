@@ -10,7 +10,7 @@ from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.layout import read_own
-from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.steps import git_step
 from toolcrib.text.cleaner import one_line
@@ -91,7 +91,7 @@ async def _list(repository: Repository) -> Result:
     output = await repository.read("for-each-ref", f"--format={FORMAT}", *refs)
     current = (await repository.head()).branch
     lines, data = [], []
-    for entry in text_of(output).splitlines():
+    for entry in lines_of(output):
         _, ref, short, day, upstream, apart, subject = entry.split("\0", 6)
         branch = ref.removeprefix("refs/heads/").removeprefix("refs/")
         if branch.endswith("/HEAD") and branch.startswith("remotes/"):

@@ -20,7 +20,7 @@ from toolcrib.git.remotes import (
     remote_address,
     transfer,
 )
-from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.repository import Repository, lines_of, open_repository, text_of
 from toolcrib.git.revisions import branch_name
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import counted
@@ -85,7 +85,7 @@ async def planned(repository: Repository, remote: str, branch: str, *, delete: b
 
 async def _subjects(repository: Repository, *commits: str) -> list[str]:
     output = await repository.read("log", "--format=%s", *commits, "--")
-    return [one_line(line, 80) for line in text_of(output).splitlines()]
+    return [one_line(line, 80) for line in lines_of(output)]
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

@@ -11,7 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
 from toolcrib.git.failures import failure
 from toolcrib.git.precautions import ask_about
-from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
@@ -64,8 +64,9 @@ async def git_stash(
     async with open_repository(ctx) as repository:
         if action == "list":
             listed = await repository.read("stash", "list", "--format=%gd %cs %gs")
-            text = text_of(listed).strip()
-            return Result(text=text or "(no stashes)", data={"stashes": text.splitlines()})
+            stashes = lines_of(listed)
+            text = "\n".join(stashes)
+            return Result(text=text or "(no stashes)", data={"stashes": stashes})
         if action != "push" and not await repository.line("rev-parse", "-q", "--verify", entry):
             raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
         await refuse_locked(repository)  # git stash itself is silent about it

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.git.repository import open_repository, text_of
+from toolcrib.git.repository import lines_of, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.steps import git_step
 
@@ -36,8 +36,8 @@ async def git_tag(
         if action == "list":
             form = "%(refname:short) %(objectname:short) %(creatordate:short) %(contents:subject)"
             args = ["for-each-ref", "--sort=-creatordate", f"--count={MAX_LISTED}"]
-            listed = text_of(await repository.read(*args, f"--format={form}", "refs/tags"))
-            return Result(text=listed.strip() or "(no tags)", data={"tags": listed.splitlines()})
+            tags = lines_of(await repository.read(*args, f"--format={form}", "refs/tags"))
+            return Result(text="\n".join(tags) or "(no tags)", data={"tags": tags})
         wanted = branch_name(name, "tag")
         async with git_step(repository, git_tag.name, files=False):
             if action == "create":
