@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.core.errors import NotFound, PathDenied, TooLarge
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
@@ -26,7 +26,7 @@ from toolcrib.text.display import printable, some_of
 GIT = ".git"
 MAX_POINTER_BYTES = 4_096
 MAX_FILES = 200_000
-MAX_ALTERNATES = 5
+MAX_ALTERNATES = 16
 MAX_CHECKED_INDEXES = 64
 MAX_CHECKED_FOLDERS = 8_192
 HIDDEN_FROM_GIT = frozenset(
@@ -171,11 +171,9 @@ def check_layout(layout: Layout, inside: Inside) -> None:
         PathDenied: naming what is wrong, and the setting.
     """
     for folder in dict.fromkeys((layout.git_dir, layout.common_dir)):
-        budget = [MAX_FILES]
-        for why in _faults(folder, "", budget):
+        for why in _faults(folder, "", [MAX_FILES]):
             raise _refused(layout.top, why)
-    why = _leads_out(f"{layout.common_dir}/objects", inside, MAX_ALTERNATES)
-    if why:
+    for why in _alternate_faults(f"{layout.common_dir}/objects", inside, [MAX_FILES]):
         raise _refused(layout.top, why)
 
 
@@ -199,8 +197,9 @@ def refuse_pipes(top: str) -> None:
 
 
 def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
+    """What git could follow in a folder whose name in the repository is `inner`; "" at its top."""
     try:
-        with os.scandir(f"{folder}/{inner}") as scan:
+        with os.scandir(folder) as scan:
             entries = list(scan)
     except FileNotFoundError:
         return
@@ -216,7 +215,7 @@ def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
         if not inner and entry.name in HIDDEN_FROM_GIT:
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _inner_faults(folder, name, budget)
+            yield from _inner_faults(entry.path, name, budget)
         elif not entry.is_file(follow_symlinks=False):
             yield f"{name} in it is a link or no plain file"
         elif not name.startswith("objects/") and _links(entry) > 1:
@@ -228,10 +227,10 @@ def _inner_faults(folder: str, name: str, budget: list[int]) -> Iterator[str]:
         yield from _faults(folder, name, budget)
     else:
         with suppress(FileNotFoundError):
-            status = os.lstat(f"{folder}/{name}")
+            status = os.lstat(folder)
             times = (status.st_mtime_ns, status.st_ctime_ns)
             # Of these there are many. By a link, git shows an object of another repository.
-            if _holds_links(f"{folder}/{name}", status.st_ino, *times):
+            if _holds_links(folder, status.st_ino, *times):
                 yield f"an object in {name} is a link or no plain file"
 
 
@@ -251,24 +250,25 @@ def _links(entry: os.DirEntry[str]) -> int:
         return 0
 
 
-def _leads_out(objects: str, inside: Inside, depth: int) -> str:
-    """Why the objects of a repository come from where they may not; "" where they do not."""
-    try:
-        text = read_own(f"{objects}/info/alternates", MAX_SETTINGS_BYTES)
-    except ToolError as error:
-        return error.message
-    for line in text.decode("utf-8", "surrogateescape").split("\n"):
-        if not line or line.startswith("#"):
-            continue
-        if line.startswith('"'):  # git takes the quotes off and reads escapes; none writes such
-            return "it names objects elsewhere by a path in quotes"
-        real = os.path.realpath(os.path.join(objects, line))  # noqa: PTH118 - as git reads it
-        if not inside(real) or not depth:
-            return "it uses objects of a folder outside of the workspace"
-        why = _leads_out(real, inside, depth - 1)
-        if why:
-            return why
-    return ""
+def _alternate_faults(objects: str, inside: Inside, budget: list[int]) -> Iterator[str]:
+    """What git could follow in the folders from which a repository takes further objects."""
+    found = [os.path.realpath(objects)]
+    for folder in found:  # which grows: each can name others
+        text = read_own(f"{folder}/info/alternates", MAX_SETTINGS_BYTES)
+        for line in text.decode("utf-8", "surrogateescape").split("\n"):
+            if not line or line.startswith("#"):
+                continue
+            if line.startswith('"'):  # git takes the quotes off and reads escapes; none writes such
+                yield "it names objects elsewhere by a path in quotes"
+            real = os.path.realpath(os.path.join(folder, line))  # noqa: PTH118 - as git reads it
+            if not inside(real):
+                yield "it uses objects of a folder outside of the workspace"
+            if real in found:
+                continue
+            if len(found) > MAX_ALTERNATES:
+                yield f"it uses objects of more than {MAX_ALTERNATES} other folders"
+            found.append(real)
+            yield from _faults(real, "objects", budget)
 
 
 class CheckedIndexes:

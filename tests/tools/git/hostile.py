@@ -239,6 +239,30 @@ def parted_alternates(repo: Path, run: str) -> None:
     place.write_text(f"{repo}/near\u2028by/../../{elsewhere(repo).name}/.git/objects\n")
 
 
+def linked_alternates(kind: str) -> Plant:
+    """Objects in a folder of the tree, where links lead to those of another repository."""
+
+    def plant(repo: Path, run: str) -> None:
+        alternates(repo, run)
+        objects = elsewhere(repo) / ".git/objects"
+        near = repo / "near"
+        near.mkdir()
+        if kind == "pack":
+            git(elsewhere(repo), "repack", "-qad")
+            (near / "pack").symlink_to(objects / "pack")
+        else:
+            for folder in objects.iterdir():
+                if kind == "folders":
+                    (near / folder.name).symlink_to(folder)
+                else:
+                    (near / folder.name).mkdir()
+                    for file in folder.iterdir():
+                        (near / folder.name / file.name).symlink_to(file)
+        (repo / ".git/objects/info/alternates").write_text(f"{near}\n")
+
+    return plant
+
+
 def shows_secret(repo: Path) -> bool:
     return "canary-4711" in git(repo, "show", "main:secret.txt", ok=False)
 
@@ -664,6 +688,9 @@ LEADING = (
     Payload("alternates", alternates, (), shows_secret),
     Payload("alternates in quotes", quoted_alternates, (), shows_secret),
     Payload("alternates in parts", parted_alternates, (), shows_secret),
+    Payload("alternates, linked pack", linked_alternates("pack"), (), shows_secret),
+    Payload("alternates, linked folders", linked_alternates("folders"), (), shows_secret),
+    Payload("alternates, linked objects", linked_alternates("objects"), (), shows_secret),
     Payload("linked objects", linked_objects, (), shows_secret),
     Payload("url.insteadOf", instead_of, FETCH, remote_ref),
     Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),

@@ -271,3 +271,15 @@ async def test_names_with_marks_that_end_lines_elsewhere(box: Toolbox, repo: Pat
     assert (await box.call("undo_changes", {})).error is None
     assert git(repo, "tag").splitlines()[0].startswith("a")
     assert "v1" not in git(repo, "tag")
+
+
+async def test_objects_of_another_repository_of_the_workspace_are_used(
+    box: Toolbox, repo: Path
+) -> None:
+    git(repo, "clone", "-q", "--shared", ".", "near")
+    alternates = repo / "near/.git/objects/info/alternates"
+    # Named again and again, and by each other: each folder is looked at once.
+    alternates.write_text(alternates.read_text() * 10_000)
+    (repo / ".git/objects/info/alternates").write_text(f"{repo}/near/.git/objects\n" * 10_000)
+    await do(box, "change_directory", path="near")
+    assert "Ann" in await do(box, "git_log")
