@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -246,13 +247,21 @@ async def test_what_is_allowed_whatever_it_does_is_not_asked_about_for_ever(make
 
 async def test_a_failure_that_may_quote_files_marks(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"pin": "SECRET9"}')
+    for number in range(25):
+        (tmp_path / f"SECRET{number}").touch()
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(".git/SECRET9", "")
     async with Toolbox({"store": {"url": "sqlite://"}}, workspace=tmp_path) as box:
         for session, (name, given, is_private) in enumerate(
             (
                 ("query_json", {"path": "a.json", "query": ".pin|tostring|error"}, True),
                 ("read_file", {"path": "b.json"}, True),
                 ("move_path", {"source": "b.json", "destination": "c"}, True),
+                ("delete_path", {"pattern": "*", "permanent": True}, True),
+                ("delete_path", {"path": "a.json", "permanent": True}, True),
+                ("archive_files", {"action": "unpack", "archive": "a.zip"}, True),
                 ("read_file", {"path": ".env"}, False),
+                ("run_command", {"command": "ls", "network": ["example.com"]}, False),
                 ("fetch_url", {"url": "http://10.0.0.1/"}, False),
             )
         ):

@@ -355,6 +355,7 @@ class Ctx:
     caller must have an answer, are `time.monotonic()` values or None. Cancellation
     arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
     `check_url` raises `Denied` for a URL that the policy does not let this call go on to.
+    `judged` is what the policy let this call act on, where its tool names that (`Decision.judged`).
     """
 
     call_id: str
@@ -366,6 +367,7 @@ class Ctx:
     deadline: float | None = None
     answer_by: float | None = None
     check_url: Judge | None = None
+    judged: str = ""
     within: Callable[[Scope], Invoke] | None = None
     offered: tuple[Tool, ...] = ()
     max_tokens: int = 0

@@ -536,6 +536,8 @@ class Decision:
     `preview` is what the call would do, for the person who is asked: lines of text.
     `is_exact`: leave for other calls of the tool does not cover it, only for this very one.
     `is_taint`: injected text could carry private things out.
+    `judged` names exactly what would be acted on, such as a commit. The tool finds it as
+    `Ctx.judged` and acts on nothing else: a question may stand for long, and jobs go on.
     """
 
     action: Action
@@ -548,6 +550,7 @@ class Decision:
     preview: str = ""
     is_exact: bool = False
     is_taint: bool = False
+    judged: str = ""
 
 
 def decide(

@@ -23,6 +23,7 @@ from toolcrib.core.errors import (
     Denied,
     DnsFailure,
     NeedsApproval,
+    PathDenied,
     StorageFailure,
     TimedOut,
     TlsFailure,
@@ -87,7 +88,15 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = rights_of(call)
-    decision, opened = await _approved(call, rights)
+    try:
+        decision, opened = await _approved(call, rights)
+    except ToolError as error:
+        # For what it would ask, a tool of files looks at them, and may name what it saw.
+        looked = call.tool.policy_check is not None and rights & FILES and not rights & EXEC
+        if looked and not isinstance(error, (Busy, Unavailable)):
+            call.ctx.session.taint(private=True)
+        raise
+    call = replace(call, ctx=replace(call.ctx, judged=decision.judged))
     needs_approval = decision.action == "ask"
     if needs_approval:
         call.ctx.session.open_hosts(decision.hosts)
@@ -98,14 +107,7 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     try:
         result = await proceed(call)
     except ToolError as error:
-        # What a server answered may stand in the failure as well.
-        if rights & NET and not isinstance(error, OUR_OWN):
-            call.ctx.session.taint(untrusted=True)
-        # A failure may quote what was read, or name what lies where something was to be written;
-        # what tools of the web write is from there.
-        looked = rights & READ or (rights & WRITE and not rights & NET)
-        if looked and not isinstance(error, WITHOUT_CONTENT):
-            call.ctx.session.taint(private=True)
+        _note_failure(call, error, rights)
         # Sending the same address once more would tell nobody anything new.
         _remember(call, opened)
         raise
@@ -154,16 +156,16 @@ async def decision_on(call: Call, rights: Right) -> tuple[Decision, list[str]]:
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
     opened = [str(url) for url in values_of(call, "url")]
-    preview = ""
+    preview = judged = ""
     if call.tool.policy_check is not None and decision.action != "deny":
         own = await call.tool.policy_check(call.arguments, call.ctx)
         decision = joined(rules, decision, own)
         if own is not None:
             opened += own.urls
-            preview = own.preview
+            preview, judged = own.preview, own.judged
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights, opened) or decision
-    return replace(decision, preview=preview), opened
+    return replace(decision, preview=preview, judged=judged), opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,18 @@ def _note(call: Call, result: Result, rights: Right, opened: Iterable[str]) -> N
         _remember(call, opened)
     if (rights & READ and not result.impersonal) or result.private:
         session.taint(private=True)
+
+
+def _note_failure(call: Call, error: ToolError, rights: Right) -> None:
+    # What a server answered may stand in the failure as well.
+    if rights & NET and not isinstance(error, OUR_OWN):
+        call.ctx.session.taint(untrusted=True)
+    # A failure may quote what was read, or name what lies where something was to be written;
+    # what tools of the web write is from there.
+    looked = rights & READ or (rights & WRITE and not rights & NET)
+    named = isinstance(error, PathDenied) and rights & WRITE  # perhaps by an archive
+    if looked and (named or not isinstance(error, WITHOUT_CONTENT)):
+        call.ctx.session.taint(private=True)
 
 
 def _remember(call: Call, urls: Iterable[str]) -> None:

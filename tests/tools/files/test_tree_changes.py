@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from toolcrib.core.context import Caller, Question
 from toolcrib.core.result import Result
 from toolcrib.state.approvals import Approvals
 from toolcrib.toolbox import Toolbox
+
+LIBC = ctypes.CDLL(None)
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 async def ok(box: Toolbox, tool: str, **arguments: object) -> Result:
@@ -234,6 +239,36 @@ async def test_a_yes_is_for_what_the_person_saw(ws: Path) -> None:
         assert done.error is None, done.render()
         assert len(questions) == 3
     assert not (ws / "b.log").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="exchanges names in one call")
+async def test_what_takes_its_place_is_never_deleted_for_good(ws: Path) -> None:
+    """Two files change names at any moment after the answer."""
+    junk, work = ws / "old.log", ws / "thesis.txt"
+    timers: list[threading.Timer] = []
+
+    def exchange() -> None:
+        names = [os.fsencode(path) for path in (junk, work)]
+        LIBC.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE)
+
+    given = {"path": junk.name, "permanent": True}
+    async with Toolbox(workspace=ws) as box:
+        for number in range(100):
+            junk.write_bytes(b"junk")
+            work.write_bytes(b"years of work")
+
+            async def ask(question: Question, delay: float = number / 10_000) -> bool:
+                timers.append(threading.Timer(delay, exchange))
+                timers[-1].start()
+                return "4 bytes" in question.summary
+
+            await box.call("delete_path", given, caller=Caller("test", ask=ask))
+            while timers:
+                timers.pop().join()
+            assert b"years of work" in [each.read_bytes() for each in ws.iterdir()]
+        junk.write_bytes(b"junk")
+        done = await box.call("delete_path", given, caller=Caller("test", ask=ask))
+        assert done.error is None, done.render()
 
 
 @pytest.mark.rows("C014", "E12", "C122")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -148,6 +150,63 @@ async def test_what_is_pushed_is_what_the_person_saw(
     assert result.error.code == "denied"
     assert len(reasons) == 2
     assert "a subject" not in git(served / "x.git", "log", "--format=%s", "main")
+
+
+PLANS = 2
+"""How often a push looks at the log for each plan: what comes, and what that replaces."""
+JUDGED = 2
+"""Before the question, and once more after the answer."""
+
+
+@pytest.mark.parametrize("plans", [JUDGED, JUDGED + 1], ids=["after the answer", "at the push"])
+async def test_a_branch_that_moves_meanwhile_is_not_pushed(
+    server: GitServer,
+    served: Path,
+    ws: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    plans: int,
+) -> None:
+    """By a git that moves the branch when it has been asked for the log so often."""
+    real, counter, program = shutil.which("git"), tmp_path / "counter", tmp_path / "bin/git"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/sh
+"{real}" "$@"
+code=$?
+[ -e {counter} ] && case " $* " in *" log "*)
+    echo >> {counter}
+    if [ "$(wc -l < {counter})" -eq {plans * PLANS} ]; then
+        "{real}" -C {ws}/c update-ref refs/heads/main refs/heads/other
+    fi
+esac
+exit $code
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> bool:
+        questions.append(question)
+        return True
+
+    async with Toolbox({"egress": {"allow_hosts": [server.host]}}, workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git", path="c")
+        await do(box, "change_directory", path="c")
+        write(ws / "c", **{"a.txt": "a secret\n"})
+        commit(ws / "c", "what nobody saw")
+        git(ws / "c", "branch", "other")
+        git(ws / "c", "reset", "-q", "--hard", "HEAD~")
+        write(ws / "c", **{"a.txt": "x\n"})
+        commit(ws / "c", "what the person saw")
+        counter.touch()
+        result = await box.call("git_push", {}, caller=Caller("test", ask=ask))
+    assert "what nobody saw" in git(ws / "c", "log", "-1", "--format=%s", "main")
+    assert len(questions) == 1
+    assert (result.error.code if result.error else "") == ("conflict" if plans == JUDGED else "")
+    pushed = git(served / "x.git", "log", "-1", "--format=%s", "main").strip()
+    assert pushed == ("second" if plans == JUDGED else "what the person saw")
 
 
 async def test_forcing_tells_what_goes_and_is_not_asked_where_it_is_refused(

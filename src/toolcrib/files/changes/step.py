@@ -261,13 +261,15 @@ class Step:
         expected: str = ANYTHING,
         trash: bool = False,
         permanent: bool = False,
+        tree: tuple[EntryState, ...] = (),
     ) -> None:
         """Remove a file, a link, or a folder with all that it holds.
 
-        With `permanent` nothing of it is kept, and the step cannot be undone.
+        With `permanent` nothing of it is kept, and the step cannot be undone; with `tree` nothing
+        but that is removed.
         """
         self.changes.append(
-            Change("delete", path, expected=expected, trash=trash, permanent=permanent)
+            Change("delete", path, expected=expected, trash=trash, permanent=permanent, tree=tree)
         )
 
     def move(self, path: SafePath, target: SafePath, *, replace: bool = False) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
-from stat import S_ISDIR
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
@@ -13,12 +14,13 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
-from toolcrib.files.changes.step import Step
+from toolcrib.files.changes.step import Step, changed_error
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.files.search.expressions import ExpressionError, compiled_expression
 from toolcrib.files.search.globs import translate
 from toolcrib.files.search.pattern import reason_of
+from toolcrib.files.trees import EntryState, TreeReader, skip_content
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import counted, moment, size_of, some_of
@@ -44,8 +46,11 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     if path is None and not pattern:
         return None  # it is refused
     found = await _found(path, pattern, [], ctx, confirm=bool(arguments.get("confirm")))
-    preview = await in_thread(lambda check: _description(found, check), ctx.deadline)
-    return Decision("allow", "allowed by default", preview=preview)
+    targets = await in_thread(lambda check: _targets(found, check), ctx.deadline)
+    lines = _listed([f"{target.path.display}: {target.description}" for target in targets])
+    identity = _identity(targets)
+    preview = f"{lines}\nas it stands there now ({identity[:16]})"
+    return Decision("allow", "allowed by default", preview=preview, judged=identity)
 
 
 @tool(
@@ -87,8 +92,15 @@ async def delete_path(
         names = [each.display for each in found]
         text = f"Would delete {counted(len(names), 'file')}; nothing was changed:\n{_listed(names)}"
         return Result(text=text, data={"deleted": [], "matches": names})
-    for each in found:
-        step.delete(each, trash=not permanent, permanent=permanent)
+    if permanent:
+        targets = await in_thread(lambda check: _targets(found, check), ctx.deadline)
+        if _identity(targets) != ctx.judged:
+            raise changed_error(some_of([each.display for each in found]))
+        for target in targets:
+            step.delete(target.path, permanent=True, tree=target.tree)
+    else:
+        for each in found:
+            step.delete(each, trash=True)
     applied = await ctx.use(Changes).apply(step, ctx)
     names = [each.display for each in found]
     recovery = (
@@ -123,46 +135,59 @@ async def _found(
     return [path]
 
 
-def _description(found: Sequence[SafePath], check: Checkpoint) -> str:
-    """What stands at some places: what a person reads, and a mark of all that they stand for.
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What stands at a place: for a person, for the step that deletes it, and told from others."""
 
-    The mark changes with each thing that takes the place of another, so no approval outlives what
-    it was given for.
-    """
-    mark = blake2b(digest_size=8)
-    lines = []
-    for path in found:
-        check()
-        line, facts = _described(path, check)
-        lines.append(f"{path.display}: {line}")
-        mark.update(f"{path.absolute}\0{facts}\0".encode("utf-8", "surrogateescape"))
-    return f"{_listed(lines)}\nas it stands there now ({mark.hexdigest()})"
+    path: SafePath
+    description: str
+    tree: tuple[EntryState, ...]
+    identity: str
+
+    @classmethod
+    def at(cls, path: SafePath, check: Checkpoint) -> Self:
+        """What stands there now.
+
+        Raises:
+            TooLarge: a folder that holds more than is looked at.
+        """
+        facts: list[str] = []
+
+        def visit(inner: str, status: os.stat_result) -> None:
+            # The time of change of the entry, unlike that of its content, can be set by nobody.
+            parts = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+            facts.append(f"{inner}\0{parts}")
+
+        with path.place(whole=True) as place:
+            if place.status is None:
+                path.stat()
+            reader = TreeReader(skip_content, check, MAX_DESCRIBED, visit)
+            tree = reader.take(place, path.display)
+        return cls(path, _described(tree), tree, "\0".join(facts))
 
 
-def _described(path: SafePath, check: Checkpoint) -> tuple[str, str]:
-    """A thing for a person, and what tells it from others.
+def _targets(found: Sequence[SafePath], check: Checkpoint) -> list[_Target]:
+    return [_Target.at(path, check) for path in found]
 
-    Raises:
-        TooLarge: a folder that holds more than is looked at.
-    """
-    try:
-        target = path.link()
-        if target:
-            return f"link to {one_line(target, 200)}", target
-        status = path.stat()
-    except PathDenied as error:  # protected from reading
-        return "cannot be looked at", error.message
-    facts = [f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_ctime_ns}"]
-    changed = moment(status.st_mtime)
-    if not S_ISDIR(status.st_mode):
-        return f"file, {size_of(status.st_size)}, changed {changed}", facts[0]
-    count, size = 0, 0
-    for each in walk(path, check, MAX_DESCRIBED, []):
-        count += 1
-        size += each.entry.size if each.entry.kind == "file" else 0
-        facts.append(f"{'/'.join(each.names)} {each.entry.identity}")
-    line = f"folder, {counted(count, 'name')}, {size_of(size)}, changed {changed}"
-    return line, "\0".join(facts)
+
+def _identity(targets: Iterable[_Target]) -> str:
+    """A mark of all that stands at some places; another thing in one of them has another."""
+    mark = blake2b(digest_size=16)
+    for target in targets:
+        facts = f"{target.path.absolute}\0{target.identity}\0"
+        mark.update(facts.encode("utf-8", "surrogateescape"))
+    return mark.hexdigest()
+
+
+def _described(tree: Sequence[EntryState]) -> str:
+    top, inner = tree[0], tree[1:]
+    if top.kind == "link":
+        return f"link to {one_line(top.target, 200)}"
+    changed = f"changed {moment(top.mtime / 1e9)}"
+    if top.kind != "folder":
+        return f"{top.kind}, {size_of(top.size)}, {changed}"
+    size = sum(state.size for state in inner)
+    return f"folder, {counted(len(inner), 'name')}, {size_of(size)}, {changed}"
 
 
 def _need_free(path: SafePath, ctx: Ctx) -> None:

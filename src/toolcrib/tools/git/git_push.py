@@ -47,6 +47,11 @@ class Push:
     replaced: tuple[str, ...]
 
     @property
+    def judged(self) -> str:
+        """What a person is asked about: this commit (or none, to delete), and where it goes."""
+        return f"{self.commit} {self.there} {self.address.url}"
+
+    @property
     def where(self) -> str:
         """The branch there, in words."""
         return f"{self.there} of {self.remote} ({self.address.display})"
@@ -102,14 +107,14 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     except ToolError:
         return None  # the call says it again
     if delete:
-        return Decision("ask", f"it deletes {push.where}")
+        return Decision("ask", f"it deletes {push.where}", judged=push.judged)
     verb = "forces" if force else "pushes"
     what = f"{counted(push.count, 'commit')} to {push.where}: {'; '.join(push.subjects)}"
     what += f", up to {push.commit[:12]}"
     if force and push.replaced:
         replaced = "; ".join(push.replaced[:MAX_SUBJECTS])
         what += f"; there it replaces {counted(len(push.replaced), 'commit')}: {replaced}"
-    return Decision("ask", f"it {verb} {what}")
+    return Decision("ask", f"it {verb} {what}", judged=push.judged)
 
 
 @tool(
@@ -136,6 +141,11 @@ async def git_push(
     """
     async with open_repository(ctx) as repository:
         push = await planned(repository, remote, branch, delete=delete)
+        if push.judged != ctx.judged:
+            raise Conflict(
+                f"{push.branch} or its remote changed while the push was judged.",
+                hint="Look at git_log, then push again.",
+            )
         async with connected(ctx, push.address, trusted=repository.is_trusted) as connection:
             if force or delete:
                 await _refuse_protected(repository, connection, push)
@@ -149,11 +159,10 @@ async def git_push(
                         hint="git_fetch first, look at it, then force.",
                     )
                 args.append(f"--force-with-lease=refs/heads/{push.there}:{push.known}")
-            follow = not delete and not repository.value(f"branch.{push.branch}.merge")
-            args += ["--set-upstream"] * follow
-            source = "" if delete else f"refs/heads/{push.branch}"
-            spec = f"{source}:refs/heads/{push.there}"
+            # The commit itself: a job may move the branch meanwhile.
+            spec = f"{push.commit}:refs/heads/{push.there}"
             output = await transfer(repository, connection, "push", *args, push.remote, spec)
+        follows = not delete and await _follow(repository, push)
         await repository.save_branch_settings()
     where = push.where
     if delete:
@@ -162,10 +171,19 @@ async def git_push(
         text = f"{where} has all of it already."
     else:
         text = f"Pushed {counted(push.count, 'commit')} to {where}, now at {push.commit[:8]}."
-    note = f" {push.branch} follows it now." if follow else ""
+    note = f" {push.branch} follows it now." if follows else ""
     if repository.confinement is not None and repository.has_hook("pre-push"):
         note += " Its hook pre-push did not run: what talks to a remote stays outside the sandbox."
     return Result(text=text + note, data={"remote": push.remote, "branch": push.there})
+
+
+async def _follow(repository: Repository, push: Push) -> bool:
+    """Let a branch that follows none follow the one that it was pushed to; whether it did not."""
+    if repository.value(f"branch.{push.branch}.merge"):
+        return False
+    for name, value in (("remote", push.remote), ("merge", f"refs/heads/{push.there}")):
+        await repository.run("config", f"branch.{push.branch}.{name}", value)
+    return True
 
 
 async def _refuse_protected(
