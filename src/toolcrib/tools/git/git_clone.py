@@ -15,12 +15,16 @@ from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.git.layout import find_layout
 from toolcrib.git.program import AGENTS, GitProgram
-from toolcrib.git.remotes import SECONDS, connected, new_folder, read_address
+from toolcrib.git.remotes import (
+    SECONDS,
+    USUAL_BRANCHES,
+    connected,
+    new_folder,
+    read_address,
+)
 from toolcrib.git.repository import Repository, fresh_environment, inside_of, opened, text_of
 from toolcrib.git.revisions import branch_name
 from toolcrib.text.display import counted, some_of
-
-USUAL_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk"})
 
 
 def _checked(value: str, ctx: Ctx) -> str:

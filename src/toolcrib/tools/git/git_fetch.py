@@ -11,9 +11,8 @@ from toolcrib.git.remotes import (
     SECONDS,
     changes_between,
     connected,
-    default_remote,
+    fetched_remote,
     references,
-    remote_address,
     remote_decision,
     transfer,
 )
@@ -40,8 +39,8 @@ async def git_fetch(
     git_pull brings them into the current branch too.
     """
     async with open_repository(ctx) as repository:
-        name = remote or await default_remote(repository, (await repository.head()).branch)
-        address = await remote_address(repository, name)
+        found = await fetched_remote(repository, remote)
+        name, address = found.name, found.address
         under = (f"refs/remotes/{name}", "refs/tags")
         before = await references(repository, *under)
         args = ["--prune"] * prune + ["--no-recurse-submodules", "--no-write-fetch-head"]

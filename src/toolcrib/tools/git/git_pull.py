@@ -16,8 +16,7 @@ from toolcrib.git.precautions import (
 from toolcrib.git.remotes import (
     SECONDS,
     connected,
-    default_remote,
-    remote_address,
+    fetched_remote,
     remote_decision,
     transfer,
 )
@@ -51,11 +50,11 @@ async def git_pull(
     """
     async with open_repository(ctx) as repository:
         head = await repository.head()
-        name = remote or await default_remote(repository, head.branch)
+        found = await fetched_remote(repository, remote)
+        name = found.name
         wanted = branch_name(branch or _followed(repository, head.branch))
-        address = await remote_address(repository, name)
         ref = f"refs/remotes/{name}/{wanted}"
-        async with connected(ctx, address, trusted=repository.is_trusted) as connection:
+        async with connected(ctx, found.address, trusted=repository.is_trusted) as connection:
             spec = f"+refs/heads/{wanted}:{ref}"
             args = ["--no-recurse-submodules", "--no-auto-maintenance", "--quiet"]
             await transfer(repository, connection, "fetch", *args, *connection.upload, name, spec)
@@ -64,10 +63,10 @@ async def git_pull(
         by_rebase = rebase or wish.lower() in REBASE
         await refuse_hidden_changes(repository, target)
         names = await (names_by_rebase if by_rebase else names_by_merge)(repository, target)
-        found = protected_among(repository, [*names, *await names_of_autostash(repository)])
-        if found:
+        writes = protected_among(repository, [*names, *await names_of_autostash(repository)])
+        if writes:
             raise Denied(
-                f"It is fetched; merging it writes {some_of(found, 5)}, on which other programs "
+                f"It is fetched; merging it writes {some_of(writes, 5)}, on which other programs "
                 "act.",
                 hint=f'git_merge with branch="{name}/{wanted}" asks the user.',
             )
