@@ -428,7 +428,7 @@ async def test_what_it_asks_is_handed_to_the_person_with_its_name(folder: Path) 
             assert 'accept {"colour": "green"}' in done.content[0].text
             assert requested[1] == "The MCP server moss asks: Which one?"
             secret = await client.call_tool("moss_ask_secret", {})
-            assert "decline null" in secret.content[0].text
+            assert secret.content[0].text.count("decline null") == len(foreign_mcp.BAD)
             address = await client.call_tool("moss_ask_address", {})
             assert "Log in." in address.content[0].text
             assert len([message for message in requested if "MCP server" in message]) == 1
@@ -535,12 +535,20 @@ async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> N
     program.write_text(Path(foreign_mcp.__file__).read_text())
     program.chmod(0o755)
     (folder / "link.py").symlink_to(program)
+    (folder / "plain.py").write_text(program.read_text())
+    (workspace / "serve").symlink_to(program)
     words = [str(folder)]
+    search = f"{workspace}{os.pathsep}{os.environ['PATH']}"
+    plain = {"command": sys.executable, "args": [str(folder / "plain.py"), "good", *words]}
     for entry_ in (
         {"command": sys.executable, "args": [str(program), "good", *words]},
         {"command": sys.executable, "args": [str(folder / "link.py"), "good", *words]},
         {"command": sys.executable, "args": ["link.py", "good", *words], "cwd": str(folder)},
         {"command": str(program), "args": ["good", *words]},
+        {"command": "serve", "args": ["good", *words], "env": {"PATH": search}},
+        {"command": "sh", "args": ["-c", f"'{sys.executable}' '{program}' good {folder}"]},
+        {"command": "node", "args": [f"--require={program}", "-e", "0"]},
+        {**plain, "env": {"PYTHONPATH": f"/tmp:{workspace}"}},
         {**entry(folder), "cwd": str(workspace)},
     ):
         config = tree(folder)
@@ -549,7 +557,34 @@ async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> N
             found = await box.call("search_tools", {"query": "moss"})
             assert "lies in the workspace" in found.text, entry_
     assert lines(folder, "starts") == []
-    config["mcp"]["servers"]["moss"] = {**entry(folder)}
-    config["mcp"]["servers"]["moss"]["args"].append(str(workspace))
+    # A program that lies in front of another by its name alone does not count.
+    python = Path(sys.executable)
+    (workspace / python.name).symlink_to(program)
+    config["mcp"]["servers"]["moss"] = {
+        "command": python.name,
+        "args": [foreign_mcp.__file__, "good", str(folder), str(workspace)],
+        "env": {
+            "PATH": f"{workspace}{os.pathsep}{Path(sys.executable).parent}",
+            "DATA": str(program),
+        },
+    }
     async with opened(config, folder) as box:
         assert "moss_echo" in (await box.call("search_tools", {"query": "moss echo"})).text
+
+
+async def test_in_a_home_that_is_the_workspace_it_starts_elsewhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python -m` loads code from the folder in which it starts."""
+    workspace = folder.parent / "workspace"
+    workspace.mkdir()
+    (workspace / "foreign_mcp.py").write_text(Path(foreign_mcp.__file__).read_text())
+    monkeypatch.setenv("HOME", str(workspace))
+    config = tree(folder)
+    config["mcp"]["servers"]["moss"]["args"] = ["-m", "foreign_mcp", "good", str(folder)]
+    async with opened(config, folder) as box:
+        assert "No module named" in (await box.call("search_tools", {"query": "moss"})).text
+    assert lines(folder, "starts") == []
+    async with opened(tree(folder), folder) as box:
+        variables = await box.call("search_tools", {"query": "moss"})
+        assert "moss_" in variables.text

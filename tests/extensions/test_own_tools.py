@@ -204,6 +204,19 @@ async def test_a_link_out_of_a_workspace_is_not_loaded(
     assert "workspace" in reasons(workspace)["a.py"]
 
 
+@pytest.mark.parametrize("name", ["_helper.py", "helpers", "helpers/deep.py"])
+def test_nothing_is_loaded_beside_a_helper_that_models_write(
+    folder: Path, workspace: Path, name: str
+) -> None:
+    (folder / "a.py").write_text(ONE.format(name="mine"))
+    helper, planted = folder / name, workspace / "planted"
+    planted.mkdir()
+    helper.parent.mkdir(exist_ok=True)
+    assert "mine" in {tool.name for tool in Toolbox(workspace=workspace).tools()}
+    helper.symlink_to(planted)
+    assert f"{name}: it lies in the workspace" in reasons(workspace)["tools"]
+
+
 async def test_folders_of_a_host_leave_out_what_lies_in_them(
     tmp_path: Path, folder: Path, workspace: Path
 ) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.core.config import secret
+from toolcrib.core.config import environment, secret
 from toolcrib.core.context import Services
 from toolcrib.core.errors import Denied, TimedOut, ToolError, Unavailable
 from toolcrib.core.extension_settings import McpServerConfig
@@ -22,7 +25,7 @@ from toolcrib.files.roots import plain_path
 from toolcrib.net.egress.guard_proxy import Lease
 from toolcrib.net.remote_client import guarded_client
 from toolcrib.system.child import Process
-from toolcrib.system.installation import code_folders
+from toolcrib.system.installation import code_folders, program_on
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
@@ -40,6 +43,13 @@ PASSED_ON = frozenset(
     {"notifications/progress", "notifications/tools/list_changed", "notifications/cancelled"}
 )
 """Notifications that somebody here looks at."""
+PARTS = re.compile(r"""[\s=:,;'"]+""")
+"""Between the parts of an argument, as of `--require=FILE` or `sh -c "python3 FILE"`."""
+LOADS_CODE = re.compile(
+    r"PYTHON\w+|NODE_(?:PATH|OPTIONS)|(?:LD|DYLD|GEM)_\w+|PERL5?\w+|RUBY\w+|CLASSPATH"
+    r"|JAVA_TOOL_OPTIONS|(?:BASH_)?ENV"
+)
+"""Variables by which programs load code."""
 MAX_PAGES = 50
 LAST_WORDS_BYTES = 2_000
 LAST_WORDS_SECONDS = 0.3
@@ -260,12 +270,18 @@ class ServerConnection:
         """The streams of a server that is a program."""
         import anyio
 
-        settings = self._settings
-        self._refuse_what_models_write()
+        settings, roots = self._settings, chosen_roots(self._services.config)
+        # Programs load code from the folder they start in.
+        start = plain_path(settings.cwd or ("/" if lies_in(roots, plain_path("~")) else "~"))
+        whole = settings.env.get("PATH") or environment(("PATH",)).get("PATH") or os.defpath
+        path = _without(roots, whole)
+        command = settings.command
+        command = program_on(path, command) or program_on(whole, command) or command
+        self._refuse_what_models_write(roots, start, command)
         process = await self._services.use(Processes).spawn(
-            [settings.command, *settings.args],
-            cwd=plain_path(settings.cwd or "~"),
-            env={**settings.env, **self._secrets(settings.env_from)},
+            [command, *settings.args],
+            cwd=start,
+            env={**settings.env, "PATH": path, **self._secrets(settings.env_from)},
             stdin="pipe",
         )
         to_client, incoming = anyio.create_memory_object_stream[Any](0)
@@ -292,24 +308,28 @@ class ServerConnection:
             for stream in (to_client, incoming, outgoing, from_client):
                 stream.close()
 
-    def _refuse_what_models_write(self) -> None:
+    def _refuse_what_models_write(self, roots: Sequence[str], start: str, command: str) -> None:
         """It runs with the user's rights, so that no part of it may lie where models write.
 
         Raises:
-            Denied: the program, a file among its arguments, or its folder is in the workspace.
+            Denied: the program, a file among its arguments and variables, a folder from which
+                variables have code loaded, or its own folder is in the workspace.
         """
-        settings, roots = self._settings, chosen_roots(self._services.config)
-        start = plain_path(settings.cwd or "~")
+        settings = self._settings
         ours = code_folders()  # which no tool and no run can write, wherever they lie
-        for word in (settings.command, *settings.args):
-            path = word if word.startswith("/") else f"{start}/{word}"
-            if lies_in(roots, path, files=True) and not lies_in(ours, path):
-                raise Denied(
-                    f"The MCP server {self.name} is not started: {word} lies in the workspace, "
-                    "where models may change it.",
-                    hint="The user moves it out of the workspace, or installs it.",
-                )
-        if settings.cwd and lies_in(roots, start):
+        words = [(word, True) for word in (command, *settings.args)]
+        words += [(v, False) for name, v in settings.env.items() if LOADS_CODE.fullmatch(name)]
+        for word, files in words:
+            for piece in (word, *PARTS.split(word)):
+                path = piece if piece.startswith("/") else f"{start}/{piece}"
+                absolute = files or piece.startswith("/")
+                if absolute and lies_in(roots, path, files=files) and not lies_in(ours, path):
+                    raise Denied(
+                        f"The MCP server {self.name} is not started: {piece} lies in the "
+                        "workspace, where models may change it.",
+                        hint="The user moves it out of the workspace, or installs it.",
+                    )
+        if lies_in(roots, start):
             raise Denied(
                 f"The MCP server {self.name} is not started: its cwd lies in the workspace, and "
                 "programs load code from there.",
@@ -415,3 +435,13 @@ def _innermost(error: BaseException | None) -> BaseException | None:
         ours = next((e for e in error.exceptions if isinstance(e, ToolError)), None)
         error = ours or error.exceptions[0]
     return error
+
+
+def _without(roots: Sequence[str], path: str) -> str:
+    """A search path without the folders where models may put a program."""
+    ours = code_folders()
+    return os.pathsep.join(
+        folder
+        for folder in path.split(os.pathsep)
+        if Path(folder).is_absolute() and (not lies_in(roots, folder) or lies_in(ours, folder))
+    )

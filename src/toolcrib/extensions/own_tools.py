@@ -12,7 +12,7 @@ import os
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -46,6 +46,7 @@ AT_ONCE = 4
 MAX_FILES = 200
 MAX_STAMPED = 2_000
 WRITABLE_BY_OTHERS = 0o002
+CODE_ENDINGS = (".py", ".pyc", ".so", ".pyd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _files(config: Config, skipped: list[Skipped]) -> Iterator[_Source]:
         return
     names = [name for name in names if not name.startswith(("_", "."))]
     roots = chosen_roots(config)
-    reason = why_not_loaded(folder, roots) if names else ""
+    reason = names and (why_not_loaded(folder, roots) or _why_no_helper(folder, names, roots))
     if reason:
         skipped.append(Skipped(str(folder), reason))
         return
@@ -176,6 +177,22 @@ def _files(config: Config, skipped: list[Skipped]) -> Iterator[_Source]:
             continue
         origin = ToolOrigin(f"{PACKAGE}.{file.stem}", folder=str(folder))
         yield _Source(where, origin, str(file), stamp)
+
+
+def _why_no_helper(folder: Path, tools: Collection[str], roots: Sequence[str]) -> str:
+    """Why nothing of the folder is loaded, for what its files could import from it."""
+    for top, folders, files in os.walk(folder):
+        for name in [*folders, *(name for name in files if name.endswith(CODE_ENDINGS))]:
+            helper = Path(top, name)
+            if helper.parent == folder and name in tools:
+                continue  # judged by itself
+            try:
+                reason = why_not_loaded(helper, roots)
+            except OSError as error:
+                reason = f"it cannot be read: {error.strerror}"
+            if reason:
+                return f"{helper.relative_to(folder)}: {reason}"
+    return ""
 
 
 def _why_no_tool_file(file: Path, roots: Sequence[str], number: int) -> str:

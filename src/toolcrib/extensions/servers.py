@@ -24,7 +24,7 @@ from toolcrib.extensions.own_tools import Skipped
 from toolcrib.extensions.schemas import one_line
 from toolcrib.files.paths import chosen_roots
 from toolcrib.state.redaction import names_secret
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, visible
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -38,6 +38,7 @@ IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 MAX_IMAGES = 8
 MAX_IMAGE_CHARS = 8_000_000
 MAX_FIELDS = 20
+MAX_FORM_CHARS = 20_000
 FIELD_KEYS = ("type", "enum", "enumNames", "default", "minimum", "maximum", "format")
 UNKNOWN_OUTCOME = "Whether it was done is not known: look before you send it again."
 
@@ -371,8 +372,13 @@ async def _filled(
     """What the person fills in; None where they do not, or nobody can be asked."""
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    if len(properties) > MAX_FIELDS or any(names_secret(str(key)) for key in properties):
+    texts = [message, *(text for key, node in properties.items() for text in _labels(key, node))]
+    too_much = len(properties) > MAX_FIELDS or len(str(properties)) > MAX_FORM_CHARS
+    if too_much or (properties and any(map(names_secret, texts))):
         ctx.warn(f"{name} asked for a secret or for too much; that was refused.")
+        return None
+    if not all(map(_is_plain, properties.items())):
+        ctx.warn(f"{name} asked with characters that cannot be shown; that was refused.")
         return None
     fields = {str(key)[:64]: _field(node) for key, node in properties.items()}
     listed = schema.get("required")
@@ -385,6 +391,23 @@ async def _filled(
         question = Question(f"mcp:{name}", name, whole, message)
         return {} if await ctx.caller.ask(question) else None
     return None
+
+
+def _labels(key: str, node: Any) -> list[str]:
+    """What a person reads of a field."""
+    found = node if isinstance(node, Mapping) else {}
+    labels = (key, found.get("title"), found.get("description"))
+    return [one_line(label, 200) for label in labels if isinstance(label, str)]
+
+
+def _is_plain(field: tuple[str, Any]) -> bool:
+    """Whether all that goes to the host as it stands has no control characters in it."""
+    key, node = field
+    found = node if isinstance(node, Mapping) else {}
+    values = [key, *(found.get(name) for name in FIELD_KEYS)]
+    values = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    texts = [value for value in values if isinstance(value, str)]
+    return all(visible(text) == text and "\n" not in text for text in texts)
 
 
 def _field(node: Any) -> dict[str, Any]:

@@ -28,6 +28,11 @@ HOW_TO_START = "Start it with `toolcrib mcp`, or `python -I -m toolcrib mcp`; `t
 HOW_TO_START += "writes such an entry."
 
 
+def program_on(path: str, name: str) -> str:
+    """Where a search path has a program; "" where it has none."""
+    return shutil.which(name, path=path) or ""
+
+
 def code_folders() -> list[str]:
     """The folders and files whose code runs in this process, with and without links.
 

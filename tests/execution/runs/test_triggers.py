@@ -28,11 +28,16 @@ ACTED_ON = [
     ".tekton/a.yaml", "netlify.toml", "cloudbuild.yaml", ".github/hooks/x.json",
     "AGENT.override.md", ".tox/py/bin/python", ".nox/x", ".pydistutils.cfg",
     ".pyenv/versions/3.12.9/bin/python3.12", ".rustup/settings.toml", ".local/share/pipx/venvs/x",
+    ".claude.json", ".config/Code/User/settings.json", ".config/Cursor/User/settings.json",
+    ".config/goose/config.yaml", ".codeium/windsurf/mcp_config.json", ".gradle/init.d/x.gradle",
+    ".local/share/systemd/user/x.service", ".config/plasma-workspace/env/x.sh",
+    ".local/share/bash-completion/completions/git",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
     "model.pth", "node_modules/.cache/x", "build/compile_commands.json", "docs/agents/list.md",
     "docs/agents_of_change.md", "tools/bazel.md",
+    "code/user/x.py", "contrib/systemd/user/x.service",
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
 ]  # fmt: skip
 
