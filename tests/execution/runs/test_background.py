@@ -437,35 +437,59 @@ async def test_sockets_of_its_own_are_left_to_it(bench: RunBench, root: Path) ->
 
 
 KEEPS = """
-import os, socket, time
+import os, socket, stat, sys, time
+route = sys.argv[1]
+kind = socket.SOCK_DGRAM if route == "datagrams" else socket.SOCK_STREAM
 a, b = socket.socketpair()
+own = socket.socket(socket.AF_UNIX)
+if route == "namesake":
+    os.chdir("/tmp")
+    own.bind("user.sock")
+    own.listen()
+    os.chdir(os.environ["PWD"])
+if route == "forged lines":
+    own.bind("\\0\\n0: 2 0 1 1 01 1 user.sock")
+    own.listen()
 print("ready", flush=True)
+client = socket.socket(socket.AF_UNIX, kind)
 while True:
-    client = socket.socket(socket.AF_UNIX)
     try:
-        client.connect("user.sock")
+        name = "user.sock"
+        if route == "renamed":
+            os.rename(name, "other.sock")
+            name = "other.sock"
+        if route == "held name":
+            name = f"/proc/self/fd/{os.open(name, os.O_PATH)}"
+            while not stat.S_ISCHR(os.stat("user.sock").st_mode):
+                time.sleep(0.01)
+        client.connect(name)
         break
     except OSError:
-        client.close()
+        pass
+if route == "removed":
+    os.unlink(name)
 print("connected", flush=True)
 time.sleep(60)
 """
 
 
-async def test_a_connection_made_in_the_moment_before_ends_the_run(
-    bench: RunBench, root: Path
+@pytest.mark.parametrize(
+    "route", ["plain", "namesake", "forged lines", "renamed", "removed", "held name", "datagrams"]
+)
+async def test_a_connection_to_a_server_of_the_user_ends_the_run(
+    bench: RunBench, root: Path, route: str
 ) -> None:
+    """One made in the moment before the cover, or around it; of no matter what else listens."""
     (root / "keeps.py").write_text(KEEPS)
-    running = await bench.start("python3 keeps.py")
+    running = await bench.start(f"python3 keeps.py {route!r}")
     await lines_of(running, "ready")
-    with socket.socket(socket.AF_UNIX) as server:
+    kind = socket.SOCK_DGRAM if route == "datagrams" else socket.SOCK_STREAM
+    with socket.socket(socket.AF_UNIX, kind) as server:
         server.bind(str(root / "user.sock"))
-        server.listen()
-        server.settimeout(5)
-        accepted, _ = await asyncio.to_thread(server.accept)
-        with accepted:
-            async with asyncio.timeout(20):
-                await running.confined.wait()
+        if kind == socket.SOCK_STREAM:
+            server.listen()
+        async with asyncio.timeout(30):
+            await running.confined.wait()
     notes = (await running.finish()).notes
     assert any("connected to a server outside" in note for note in notes), notes
 

@@ -47,7 +47,13 @@ from toolcrib.files.tree_events import TreeEvents
 from toolcrib.files.trees import names_beneath
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import read
-from toolcrib.system.unix_sockets import bound_inodes, is_named_in
+from toolcrib.system.unix_sockets import (
+    Diagnostic,
+    bound_inodes,
+    is_named,
+    may_be_connected,
+    reaches_ours,
+)
 from toolcrib.text.display import printable, some_of
 
 DEBOUNCE_SECONDS, CHECK_SECONDS = 0.02, 0.3
@@ -98,6 +104,8 @@ class BackgroundGuard:
         self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
         self._failures = 0
+        self._link: Diagnostic | None = None
+        self._covers_sockets = False
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -124,6 +132,8 @@ class BackgroundGuard:
             finally:
                 self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        if self._link is not None:
+            self._link.close()
 
     async def _watch(self, after: float) -> None:
         """Follow what changes; where that fails, look at all of it again and again.
@@ -206,6 +216,7 @@ class BackgroundGuard:
         """Cover what is new; False where that failed, and is tried again with the next look."""
         try:
             await self._cover(paths)
+            await self._end_connected()
         except Exception as error:  # noqa: BLE001 - one fault is not the end of the watch
             self._uncovered.update(paths)
             self._note(f"not all new protected names were covered: {error}")
@@ -273,7 +284,6 @@ class BackgroundGuard:
             finally:
                 await helper.close()
         self._mounted |= self._mount_points()
-        self._end_connected(covers)
         if left and not has_ended(self._confined().namespace):
             for path in left:  # it is tried again with the next look
                 self._covered.pop(path, None)
@@ -281,16 +291,29 @@ class BackgroundGuard:
             self._uncovered.update(left)
             self._note(f"could not be covered at once: {some_of(list(map(printable, left)))}")
 
-    def _end_connected(self, covers: Iterable[Mask]) -> None:
-        """End a program that was quicker than the cover of a server of the user's."""
-        process = _number_of(self._confined().namespace)
-        for mask in covers:
-            if mask.kind == "hidden file" and is_named_in(process, mask.path, connected=True):
-                self.notes.append(
-                    "the program was ended: it connected to a server outside of it, which began "
-                    f"to listen on {printable(mask.path)}"
-                )
-                self._confined().stop("")
+    async def _end_connected(self) -> None:
+        """End a program that was quicker than the cover of a server of the user's, or went round.
+
+        Where the kernel does not say with whom it is connected, it may be such a server.
+        """
+        pidfd = self._confined().namespace
+        if has_ended(pidfd):
+            return
+        if not await asyncio.to_thread(may_be_connected, _number_of(pidfd)):
+            return
+        try:
+            if self._link is None:
+                helper = await NamespaceHelper.open(self._processes, pidfd, "net")
+                try:
+                    self._link = await helper.diagnostic()
+                finally:
+                    await helper.close()
+            is_connected = await asyncio.to_thread(reaches_ours, self._link)
+        except OSError:
+            is_connected = self._covers_sockets and not has_ended(pidfd)
+        if is_connected:
+            self._note("the program was ended: it connected to a server outside of it")
+            self._confined().stop("")
 
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
         """What is protected and not covered, or not covered any more."""
@@ -317,6 +340,7 @@ class BackgroundGuard:
             if not known or path in lost:
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield from self._above(path)
+                self._covers_sockets |= is_socket
                 is_hidden = is_socket or place.gate.pattern(place, "read")
                 yield Mask(path, "hidden file" if is_hidden else "fixed")
 
@@ -359,7 +383,7 @@ def _is_socket_of_others(path: str) -> bool:
             return False
         return status.st_ino & 0xFFFFFFFF in bound_inodes()
     except OSError:  # it is gone, or the kernel does not say
-        return is_named_in("self", path)
+        return is_named(path)
 
 
 def _number_of(pidfd: int) -> str:

@@ -34,6 +34,7 @@ CLONE, EMPTY_PATH, RECURSIVE = 1, 0x1000, 0x8000
 FROM_EMPTY, TO_EMPTY = 4, 0x40
 SET_STRING, CREATE = 1, 6
 READ_ONLY = 1
+SOCK_DIAG = 4
 FREEBIND = 15
 """The loopback may not be up yet."""
 BACKLOG = 128
@@ -130,7 +131,9 @@ def in_memory(mode: bytes, attributes: int) -> int:
 
 
 def made(kind: str, port: str) -> socket.socket:
-    """A socket: to connect with by IP `4` or `6`, or to `listen` with on a port."""
+    """A socket: to connect with by IP `4` or `6`, to `listen` on a port, or to `list` others."""
+    if kind == "list":
+        return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG)
     if kind != "listen":
         return socket.socket(socket.AF_INET6 if kind == "6" else socket.AF_INET)
     made = socket.socket(socket.AF_INET)

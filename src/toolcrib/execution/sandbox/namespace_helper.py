@@ -113,6 +113,14 @@ class NamespaceHelper:
         """
         return await self._socket(f"listen {port}")
 
+    async def diagnostic(self) -> socket.socket:
+        """A socket by which the kernel lists those of the run: see `unix_sockets`.
+
+        Raises:
+            OSError: this system has none.
+        """
+        return await self._socket("list")
+
     async def cover(self, mask: Mask) -> None:
         """Mount over a place, so that a run sees there what its mask says.
 
