@@ -366,18 +366,23 @@ class Ports:
     """A service: the ports of all runs of this process, by conversation."""
 
     def __init__(
-        self, processes: Processes, egress: Callable[[], Egress], reserved: frozenset[int]
+        self, processes: Processes, egress: Callable[[], Egress], config: Callable[[], Config]
     ) -> None:
         self.processes = processes
         self.egress = egress
-        self.reserved = reserved
+        self._config = config
         self._runs: dict[str, list[RunPorts]] = {}
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is open before a run asks for it."""
-        reserved = _expected_ports(services.config)
-        return cls(services.use(Processes), lambda: services.use(Egress), reserved)
+        # Asked for anew each time: a part of it changes while the server lives.
+        return cls(services.use(Processes), lambda: services.use(Egress), lambda: services.config)
+
+    @property
+    def reserved(self) -> frozenset[int]:
+        """Ports that no run gets, by the configuration of the moment."""
+        return _expected_ports(self._config())
 
     def of(self, session: str) -> tuple[RunPorts, ...]:
         """The runs of a conversation that have to do with ports."""

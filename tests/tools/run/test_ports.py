@@ -266,6 +266,42 @@ async def test_a_number_that_is_none_of_its_own_is_free_too(folder: Path, strong
         assert not {port_of(url) for url in opened.data["ports"].values()} & set(expected)
 
 
+async def test_a_secret_that_is_added_meanwhile_has_its_port(folder: Path, strong: None) -> None:
+    del strong
+    file = folder.parent / "toolcrib.toml"
+    settings = f'[store]\nurl = "sqlite:///{folder.parent}/s.db"\n'
+    file.write_text(settings)
+    async with Toolbox(file, workspace=folder) as box:
+        await fine(box, "start_terminal", command="echo; cat", ports=[18_733])
+        hosts = 'env = "HOME_KEY"\nhosts = ["127.0.0.1:18734"]\n'
+        file.write_text(f"{settings}[web.requests.secrets.home]\n{hosts}")
+        await gets_others(box, 18_734)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_no_run_is_sent_a_secret(
+    folder: Path, strong: None, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """Also where the user opened the host, and to the run of another conversation."""
+    del strong
+    monkeypatch.setenv("HOME_KEY", "key-of-the-user")
+    secrets = {"home": {"env": "HOME_KEY", "hosts": [host]}}
+    settings = {
+        "web": {"requests": {"secrets": secrets}},
+        "egress": {"allow_hosts": [host]},
+        "policy": {"rules": [{"action": "allow", "group": "http"}]},
+    }
+    async with box_on(folder, **settings) as box:
+        _, url = await started(box)
+        url = url.replace("127.0.0.1", host)
+        for session in ("one", "two"):
+            sent = await box.call("http_request", {"url": url, "auth": "home"}, session=session)
+            assert sent.error is not None
+            assert sent.error.code == "denied"
+            assert "stop_job" in sent.error.hint
+            await fine(box, "http_request", session, url=url)
+
+
 async def test_where_nothing_listens_a_connection_breaks_at_once(
     folder: Path, strong: None
 ) -> None:

@@ -16,6 +16,7 @@ from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import (
     BadInput,
     Blocked,
+    Denied,
     DnsFailure,
     RateLimited,
     TimedOut,
@@ -23,7 +24,7 @@ from toolcrib.core.errors import (
     Unavailable,
 )
 from toolcrib.core.settings import EgressConfig, RetryConfig
-from toolcrib.net.egress.addresses import IPAddress
+from toolcrib.net.egress.addresses import IPAddress, plain
 from toolcrib.net.egress.exchange import Caps, exchange
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, Chain, Redirect, follow, may_follow
@@ -370,6 +371,7 @@ class Egress:
         retries: int = 0,
         retry_refusals: bool = True,
         same_origin_writes: bool = False,
+        secret: bool = False,
         on_redirect: Callable[[str], None] | None = None,
         before_request: Callable[[str], Awaitable[None]] | None = None,
         ctx: Ctx | None = None,
@@ -389,6 +391,7 @@ class Egress:
             retry_refusals: whether an answer that asks to slow down is one of those.
             same_origin_writes: hand out, do not follow, a redirect that would carry a body
                 or a change to another origin.
+            secret: a header is one, which no run may be sent.
             allow_truncated: give what fits, marked as truncated; "undeclared": unless its length
                 was declared.
             on_redirect: told the URL of each redirect before it is followed; it may raise.
@@ -405,8 +408,7 @@ class Egress:
         """
         pages = component == PAGES
         request = self._request(url, method, headers, body, pages=pages)
-        if same_origin_writes:
-            request = replace(request, same_origin_writes=True)
+        request = replace(request, same_origin_writes=same_origin_writes, secret=secret)
         caps = self._caps
         if max_bytes or allow_truncated:
             caps = Caps.of(self._config.egress, max_bytes, allow_truncated=allow_truncated)
@@ -506,6 +508,8 @@ class Egress:
         if self._transport is None:
             self._transport = open_transport(self._config.egress)
         addresses = await self.addresses(request.target, policy)
+        if request.secret and request.target.port in self.servers:
+            _refuse_here(request.target, addresses)
         pinned = replace(request, addresses=addresses)
         return await exchange(self._transport, pinned, caps, skip_body=REDIRECT_STATUSES)
 
@@ -533,6 +537,21 @@ class Egress:
         with suppress(DnsFailure, TimedOut):
             await self.resolver.approved(target, policy)
         return ()
+
+
+def _refuse_here(target: Target, addresses: Sequence[IPAddress]) -> None:
+    """Refuse this machine, on a port where we listen for a run of whatever conversation.
+
+    Raises:
+        Denied: it is this machine.
+    """
+    found = map(plain, (*addresses, *([] if target.literal is None else [target.literal])))
+    if target.host == "localhost" or any(a.is_loopback or a.is_unspecified for a in found):
+        raise Denied(
+            f"A secret is not sent to port {target.port}: a program in the sandbox serves it.",
+            hint="Send the request without it. If a server of the user's is meant, end the job "
+            "(list_jobs, stop_job), and let the user name its port with the secret's hosts.",
+        )
 
 
 def _check_border(policy: EgressPolicy, source: Target, target: Target) -> None:

@@ -133,6 +133,7 @@ class Request:
             name was resolved, and where the proxy of `egress.proxy` connects.
         same_origin_writes: whether a redirect to another origin is handed out, not followed,
             when it would carry a body or a method that changes things.
+        secret: whether a header is one, which no run may be sent.
     """
 
     method: str
@@ -141,6 +142,7 @@ class Request:
     body: bytes | None = None
     addresses: tuple[IPAddress, ...] = ()
     same_origin_writes: bool = False
+    secret: bool = False
 
 
 class StreamingResponse(Protocol):

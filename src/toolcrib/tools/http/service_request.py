@@ -480,6 +480,7 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
             allow_truncated=True,
             retries=ctx.config.egress.retry.retries if request.method in IDEMPOTENT else 0,
             same_origin_writes=True,
+            secret=used is not None,
             ctx=ctx,
         )
         # Also a filter that fails quotes the answer.
