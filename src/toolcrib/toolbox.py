@@ -27,6 +27,7 @@ from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Tool, decide, without_denied
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
+from toolcrib.execution.sandbox.readable_folders import ReadableFolders
 from toolcrib.extensions.own_tools import OwnTool, OwnTools, own_tools
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 from toolcrib.state.sessions import Sessions
@@ -90,6 +91,7 @@ class Toolbox:
         self.config = _config(config, workspace)
         self.profile = profile
         self._services = Services(self.config)
+        self._services.use(ReadableFolders)
         own = own_tools(self.config, (*installed(), *extra)) if tools is None else OwnTools()
         self.skipped = own.skipped
         self._tools = [*(installed() if tools is None else tools), *own.tools, *extra]

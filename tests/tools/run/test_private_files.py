@@ -84,6 +84,20 @@ async def test_in_a_folder_that_the_user_opened(tmp_path: Path) -> None:
     assert SECRET not in found
 
 
+async def test_a_link_that_comes_before_the_first_run_is_not_followed(tmp_path: Path) -> None:
+    folder, secrets, work = tmp_path / "data", tmp_path / "secrets", tmp_path / "work"
+    for each in (folder, secrets, work):
+        each.mkdir()
+    (secrets / "table.csv").write_text(SECRET)
+    settings = {"run": {"readable": [str(folder)]}, "store": {"url": "sqlite://"}}
+    async with Toolbox(settings, workspace=work) as box:
+        folder.rmdir()
+        folder.symlink_to(secrets)
+        found = await output(box, f"cat {folder}/table.csv {secrets}/table.csv")
+    assert SECRET not in found
+    assert "of run.readable is left out" in found
+
+
 async def test_git_works_without_the_tokens_in_its_settings(box: Toolbox) -> None:
     work = Path(box.config.workspace.roots[0])
     for place, line in (

@@ -25,6 +25,7 @@ from toolcrib.execution.sandbox.layout import HOME, STORES, TOP, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask, Masks, masks_of_settings
 from toolcrib.execution.sandbox.namespaces import MountsMoved
 from toolcrib.execution.sandbox.network import RunNetwork
+from toolcrib.execution.sandbox.readable_folders import ReadableFolders, real_place
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
 from toolcrib.execution.sandbox.temporary_folders import TemporaryFolders
@@ -43,7 +44,6 @@ from toolcrib.files.paths import Workspace, code_within, own_places
 from toolcrib.files.tree_events import MoveEvents
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER
-from toolcrib.text.display import printable
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -407,26 +407,21 @@ def _has_other_spelling(path: str) -> bool:
     return False
 
 
-def _real(place: str | Path) -> str:
-    """Where a place is, without links."""
-    return os.path.realpath(Path(place).expanduser())
-
-
 class RunPreparer:
     """Works out what runs get.
 
     Args:
         workspace: its roots and protected names.
         config: `run`, and where our own files are.
+        readable: the folders of `run.readable`.
     """
 
-    def __init__(self, workspace: Workspace, config: Config) -> None:
+    def __init__(self, workspace: Workspace, config: Config, readable: ReadableFolders) -> None:
         self._workspace = workspace
         self._config = config
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
-        # Once, as long as nothing runs: what a job makes may put links on the way.
-        self._readable = {place: _real(place) for place in config.run.readable}
+        self._readable = readable
 
     def protected(self) -> list[Mask]:
         """The places in the workspace that are protected; blocking."""
@@ -447,11 +442,11 @@ class RunPreparer:
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
         names = {name: os.path.realpath(name) for name in interpreter_folders(request.argv[0])}
-        configured, notes = self._configured()
+        configured, notes = self._readable.current()
         named = [
             *own_interpreter_folders(),
             *(() if theirs else names.values()),
-            *map(_real, options.get("readable", ())),
+            *map(real_place, options.get("readable", ())),
             *configured,
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
@@ -486,16 +481,6 @@ class RunPreparer:
             self._fill(prepared)
             undo.pop_all()
         return prepared
-
-    def _configured(self) -> tuple[list[str], list[str]]:
-        """What `run.readable` names, and notes on what is left out."""
-        moved = [place for place, real in self._readable.items() if _real(place) != real]
-        notes = [
-            f"{printable(place)} of run.readable is left out: it leads elsewhere, by a link, than "
-            "when this server began; start it anew if that is meant"
-            for place in moved
-        ]
-        return [real for place, real in self._readable.items() if place not in moved], notes
 
     def _fill(self, prepared: PreparedRun) -> None:
         """Complete the plan."""

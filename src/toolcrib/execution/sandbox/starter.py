@@ -31,6 +31,7 @@ from toolcrib.execution.sandbox.preparation import (
     RunRequest,
     cannot_run,
 )
+from toolcrib.execution.sandbox.readable_folders import ReadableFolders
 from toolcrib.execution.sandbox.resources import ResourceGauge
 from toolcrib.execution.sandbox.terms import SHORTAGES, Level, Overlay, ReadOnly, Report
 from toolcrib.execution.sandbox.watchdog import watch
@@ -67,7 +68,8 @@ class Starter:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.preparer = RunPreparer(services.use(Workspace), services.config)
+        readable = services.use(ReadableFolders)
+        self.preparer = RunPreparer(services.use(Workspace), services.config, readable)
         self._processes = services.use(Processes)
 
     async def start(self, request: RunRequest, report: Report) -> Confined:
