@@ -338,10 +338,10 @@ def _held(ctx: Ctx, found: Decision | None) -> Decision | None:
     if ctx.config.run.commit == "auto" or (found is not None and found.action == "deny"):
         return found
     why = f"run.commit is {ctx.config.run.commit}, and this changes files at once"
-    hosts = found.hosts if found is not None else ()
-    if hosts and found is not None:
-        why = f"{why}; {found.reason}"
-    return Decision("ask", why, explicit=True, hosts=hosts)
+    if found is None or not found.hosts:
+        return Decision("ask", why, explicit=True)
+    why = f"{why}; {found.reason}"
+    return Decision("ask", why, explicit=True, hosts=found.hosts, preview=found.preview)
 
 
 async def _command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
@@ -369,7 +369,7 @@ def _with_network(found: Decision, network: Decision | None) -> Decision:
     if network.explicit:
         also = f"; {found.reason}" if found.action == "ask" else ""
         return replace(network, reason=f"{network.reason}{also}")
-    return replace(found, hosts=network.hosts)
+    return replace(found, hosts=network.hosts, preview=network.preview)
 
 
 async def code_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

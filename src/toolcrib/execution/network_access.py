@@ -1,19 +1,22 @@
 """Network access of one run: the hosts that its call and the user's settings name, and asking.
 
 A call names hosts, or `packages` for the indexes that the user's own package managers use. Hosts
-are asked about once a conversation, by name; what the user configured for all runs likewise.
+are asked about once a conversation, by name; what the user configured for all runs likewise. Where
+an index has its files it is asked itself, as soon as it may be reached: these are further hosts.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import BadInput, ConfigError, Unavailable
 from toolcrib.core.tool import Decision
-from toolcrib.execution.package_indexes import authority, package_indexes
+from toolcrib.execution.package_indexes import authority, file_hosts, package_indexes
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.net.egress.policy import HostRule
 
@@ -42,7 +45,8 @@ class NetworkRequests:
     """A service: works out what a call's run may reach, once for its policy and for itself."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, NetworkAccess] = OrderedDict()
+        # With the indexes that were asked where their files are.
+        self._known: OrderedDict[str, tuple[NetworkAccess, tuple[str, ...]]] = OrderedDict()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -61,12 +65,16 @@ class NetworkRequests:
             BadInput: what is no host, or too many.
             Unavailable: no package manager is there.
         """
-        known = self._known.get(ctx.call_id)
-        if known is None:
-            known = self._known[ctx.call_id] = await _access(ctx, wanted or ())
-            while len(self._known) > MAX_CALLS:
-                self._known.popitem(last=False)
-        return known
+        access, read = self._known.get(ctx.call_id) or (await _access(ctx, wanted or ()), ())
+        open_hosts = {*ctx.config.run.network, *ctx.session.hosts}
+        fresh = [u for u in access.endpoints if u not in read and authority(u) in open_hosts]
+        if fresh:
+            hosts = (*access.hosts, *await file_hosts(ctx, fresh))
+            access = replace(access, hosts=tuple(dict.fromkeys(hosts)))
+        self._known[ctx.call_id] = access, (*read, *fresh)
+        while len(self._known) > MAX_CALLS:
+            self._known.popitem(last=False)
+        return access
 
 
 async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
@@ -79,7 +87,16 @@ async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision |
     own = set(ctx.config.run.network)
     # What a model asks for is more than any rule for the tool has allowed.
     explicit = any(host not in own for host in missing)
-    return Decision("ask", f"it may reach {', '.join(missing)}", explicit, tuple(missing))
+    # A host alone does not tell what it is sent: settings can have been written by a run.
+    addresses = [url for url in access.endpoints if authority(url) in missing and _has_path(url)]
+    preview = "\n".join(f"get packages from {url}" for url in addresses)
+    reason = f"it may reach {', '.join(missing)}"
+    return Decision("ask", reason, explicit, tuple(missing), preview=preview)
+
+
+def _has_path(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path not in ("", "/") or bool(parts.query)
 
 
 async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
@@ -93,7 +110,7 @@ async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
     indexes = await package_indexes(ctx)
     if not indexes.urls:
         raise Unavailable(NO_INDEX, hint="Name the hosts in 'network'.")
-    hosts += [*map(authority, indexes.urls), *indexes.hosts]
+    hosts += map(authority, indexes.urls)
     return NetworkAccess(
         tuple(dict.fromkeys(hosts)),
         endpoints=indexes.urls,

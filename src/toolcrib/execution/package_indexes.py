@@ -3,8 +3,9 @@
 Each program is asked when a run wants packages, within a boundary that shows it the user's settings
 and nothing of the workspace: what a run left there, be it in a home folder, is not executed. Those
 that do not tell are let go nowhere, and the guard notes where they wanted to go. What an index says
-of its files' host counts too. Logins in addresses stay here: a run is given the address without
-them.
+of its files' host counts too, but settings may be what a run wrote: an index is asked nothing
+before a person has allowed its host. Logins in addresses stay here: a run is given the address
+without them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ SECONDS = 20.0
 INDEX_SECONDS = 5.0
 MAX_INDEX_BYTES = 3_000_000
 MAX_HOSTS = 12
+MAX_URL_CHARS = 2_000
+"""Of an index: a person is to read it."""
 SETTINGS = (
     *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*", "CARGO_*", "RUSTUP_*"),
     *("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
@@ -80,19 +83,17 @@ class PackageIndexes:
 
     Attributes:
         urls: the indexes themselves, as the user configured them, without logins.
-        hosts: hosts that they name for their files, as `host` or `host:port`.
         environment: variables by which the programs in a run use the same indexes.
         notes: what the user should know, a line each.
     """
 
     urls: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 async def package_indexes(ctx: Ctx) -> PackageIndexes:
-    """Ask the programs that there are, all at the same time."""
+    """Ask the programs that there are, all at the same time. Nothing is sent anywhere."""
     programs = (_pip(ctx), _npm(ctx), _go(ctx), *(_wanting(ctx, name) for name in WANTING))
     answers = await asyncio.gather(*programs)
     urls: list[str] = []
@@ -104,10 +105,18 @@ async def package_indexes(ctx: Ctx) -> PackageIndexes:
     if any(urlsplit(url).username for url in urls):
         notes.append("the login of an index stays outside: runs ask it without one")
     plain = tuple(dict.fromkeys(map(_without_login, urls)))
-    hosts = await asyncio.gather(*(_file_hosts(ctx, url) for url in plain))
-    own = {authority(url) for url in plain}
+    return PackageIndexes(plain, environment, tuple(notes))
+
+
+async def file_hosts(ctx: Ctx, urls: Sequence[str]) -> tuple[str, ...]:
+    """Other hosts that indexes name for their files, as `host` or `host:port`.
+
+    It sends the addresses, whatever stands in them: only for indexes whose hosts are allowed.
+    """
+    hosts = await asyncio.gather(*(_file_hosts(ctx, url) for url in urls))
+    own = {authority(url) for url in urls}
     others = dict.fromkeys(host for found in hosts for host in found if host not in own)
-    return PackageIndexes(plain, tuple(others)[:MAX_HOSTS], environment, tuple(notes))
+    return tuple(others)[:MAX_HOSTS]
 
 
 Answer = tuple[list[str], dict[str, str]]

@@ -98,8 +98,6 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         raise
     call = replace(call, ctx=replace(call.ctx, judged=decision.judged))
     needs_approval = decision.action == "ask"
-    if needs_approval:
-        call.ctx.session.open_hosts(decision.hosts)
     rules = call.ctx.config.policy
     if call.tool.rights & NET and (rules.rules or rules.taint):
         judge = _Judge(call, rights, _reasons(call, rights) if needs_approval else None)
@@ -119,18 +117,38 @@ async def _approved(call: Call, rights: Right) -> tuple[Decision, list[str]]:
     """What the policy says, and the URLs that are opened; a person has allowed what had to be.
 
     While a question stands, what it describes may change. Then it is asked anew: leave holds for
-    what the person saw.
+    what the person saw. Hosts that it names are open from the answer on: what is found there,
+    such as where an index has its files, may have to be asked about as well.
 
     Raises:
         Denied, NeedsApproval: see `policy`.
     """
+    session = call.ctx.session
+    given: list[str] = []
     decision, opened = await _judged(call, rights)
-    while decision.action == "ask" and await _ask(call, decision):
+    while decision.action == "ask":
+        try:
+            is_answer = await _ask(call, decision)
+        except NeedsApproval:
+            # Where no conversation remembers them, answers before this one hold for the next try.
+            for mark in given if session.single else ():
+                await call.ctx.use(Approvals).restore(mark, call.tool.name)
+            raise
+        session.open_hosts(decision.hosts)
+        if not (is_answer or decision.hosts):
+            break
+        given.append(_mark(call, decision))
         now, urls = await _judged(call, rights)
-        if now.action == "allow" or _mark(call, now) == _mark(call, decision):
+        if now.action == "allow" or _mark(call, now) == given[-1] or _is_part(now, decision):
             break
         decision, opened = now, urls
     return decision, opened
+
+
+def _is_part(now: Decision, answered: Decision) -> bool:
+    """Whether what is left to ask was in a question whose hosts are open by its answer."""
+    parts = now.reason in answered.reason and now.preview in answered.preview
+    return parts and bool(answered.hosts) and not now.hosts and now.judged == answered.judged
 
 
 async def _judged(call: Call, rights: Right) -> tuple[Decision, list[str]]:

@@ -42,6 +42,10 @@ SCHEMA = Schema(
         "ALTER TABLE approval_request ADD COLUMN site TEXT NOT NULL DEFAULT '';",
     ),
 )
+GRANT = (
+    "INSERT INTO approval_grant (scope, tool, fingerprint, session, target, created) "
+    "VALUES (?,?,?,?,?,?)"
+)
 OPEN_SECONDS = 86_400.0
 SESSION_SECONDS = 7 * 86_400.0
 MAX_OPEN = 50
@@ -250,14 +254,15 @@ class Approvals:
                 {"rule": target, "site": request.site}.get(scope, ""),
                 time.time(),
             )
-            connection.execute(
-                "INSERT INTO approval_grant (scope, tool, fingerprint, session, target, created) "
-                "VALUES (?,?,?,?,?,?)",
-                row,
-            )
+            connection.execute(GRANT, row)
             return request
 
         return await self._rows.write(write)
+
+    async def restore(self, fingerprint: str, tool: str) -> None:
+        """Give back a grant for one call that was used up by a call which did not go on."""
+        row = ("once", tool, fingerprint, "", "", time.time())
+        await self._rows.write(lambda c: c.execute(GRANT, row))
 
     async def refuse(self, request_id: str) -> ApprovalRequest:
         """Close a request without allowing it. Raises NotFound like `grant`."""

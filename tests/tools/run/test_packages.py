@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -11,9 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.packages import NAME, VERSION, WHEEL, index, offer_npm, tarball
 from tests.servers.scripted import Answer, Scripted
 from toolcrib import Result, Toolbox
+from toolcrib.core.context import Caller, Question
 from toolcrib.execution.package_indexes import HREF
 from toolcrib.state.approvals import Approvals
 
@@ -66,11 +69,151 @@ async def approved(box: Toolbox, **arguments: Any) -> Result:
 
 
 async def allowed(box: Toolbox, name: str, arguments: dict[str, Any]) -> Result:
-    requested = await box.call(name, arguments, session="one")
-    assert requested.error is not None, requested.render()
-    assert requested.error.code == "needs_approval", requested.render()
-    await box.use(Approvals).grant(str(requested.error.details["id"]))
-    return await box.call(name, arguments, session="one")
+    """Two questions at most: one about indexes, one about where they have their files."""
+    result = await requested(box, name, arguments)
+    for _ in range(2):
+        assert result.error is not None, result.render()
+        await box.use(Approvals).grant(str(result.error.details["id"]))
+        result = await box.call(name, arguments, session="one")
+        if result.error is None or result.error.code != "needs_approval":
+            break
+    return result
+
+
+async def requested(box: Toolbox, name: str, arguments: dict[str, Any]) -> Result:
+    result = await box.call(name, arguments, session="one")
+    assert result.error is not None, result.render()
+    assert result.error.code == "needs_approval", result.render()
+    return result
+
+
+class Person:
+    """Answers in turn, and notes what had come to the server when a question was asked."""
+
+    def __init__(self, server: Scripted, *answers: bool) -> None:
+        self.answers = list(answers)
+        self.server = server
+        self.questions: list[Question] = []
+        self.requested: list[int] = []
+
+    async def ask(self, question: Question) -> bool:
+        self.questions.append(question)
+        self.requested.append(len(self.server.requested))
+        return self.answers.pop(0)
+
+    async def call(self, box: Toolbox, **arguments: Any) -> Result:
+        caller = Caller("test", ask=self.ask)
+        return await box.call("run_command", arguments, session="one", caller=caller)
+
+
+@pytest.fixture
+def elsewhere(server: Scripted) -> Scripted:
+    """An index that has its files at another host."""
+    server["/simple/pip/"] = Answer('<a href="https://files.example/x.whl">x</a>')
+    return server
+
+
+SETTINGS = {
+    "npm": (".npmrc", "registry={url}\n"),
+    "pip": (".config/pip/pip.conf", "[global]\nindex-url={url}\n"),
+}
+
+
+@pytest.mark.parametrize("program", [pytest.param("npm", marks=NPM), "pip"])
+async def test_what_a_job_wrote_into_a_home_folder_is_sent_nowhere_before_it_is_allowed(
+    box: Toolbox, server: Scripted, folder: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    for name in ("PIP_INDEX_URL", "npm_config_registry", "PIP_CONFIG_FILE"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    name, text = SETTINGS[program]
+    url = f"{server.url}/heron-7/"
+    command = f"mkdir -p .config/pip && printf '{text.format(url=url)}' > {name}"
+    begun = await call(box, command=command, background=True)
+    assert begun.error is None, begun.render()
+    await until((folder / name).exists)
+
+    person = Person(server, False)
+    refused = await person.call(box, command="true", network=["packages"])
+    assert refused.error is not None and refused.error.code == "denied"
+    (question,) = person.questions
+    assert server.origin in question.reason
+    assert url in question.summary, question.summary
+    assert "heron-7" not in refused.render()
+    assert not server.requested
+
+    requests = await requested(box, "run_command", {"command": "pwd", "network": ["packages"]})
+    assert "heron-7" not in requests.render()
+    assert not server.requested
+
+
+async def test_where_an_index_has_its_files_is_asked_about_once_the_index_is_allowed(
+    box: Toolbox, elsewhere: Scripted
+) -> None:
+    person = Person(elsewhere, True, False, True)
+    refused = await person.call(box, command="true", network=["packages"])
+    assert refused.error is not None and refused.error.code == "denied"
+    first, second = person.questions
+    assert elsewhere.origin in first.reason and "files.example" not in first.reason
+    assert "files.example" in second.reason and elsewhere.origin not in second.reason
+    assert person.requested[0] == 0 < person.requested[1]
+    # The index stays allowed: no more is asked than was refused, and nothing after that.
+    for _ in range(2):
+        done = await person.call(box, command="true", network=["packages"])
+        assert done.error is None, done.render()
+    assert [question.reason for question in person.questions[2:]] == [second.reason]
+
+
+@pytest.mark.parametrize("single", [False, True])
+async def test_two_answers_that_come_later_are_enough(
+    box: Toolbox, elsewhere: Scripted, single: bool
+) -> None:
+    """Also for calls that stand alone, of which no conversation remembers the first answer."""
+    arguments = {"command": "true", "network": ["packages"]}
+    caller = Caller("test", single=single)
+    numbers = itertools.count()
+
+    async def send() -> Result:
+        session = f"call {next(numbers)}" if single else "one"
+        return await box.call("run_command", arguments, session=session, caller=caller)
+
+    for reason in (elsewhere.origin, "files.example"):
+        result = await send()
+        assert result.error is not None and result.error.code == "needs_approval", result.render()
+        assert reason in result.error.message
+        await box.use(Approvals).grant(str(result.error.details["id"]))
+    done = await send()
+    assert done.error is None, done.render()
+    again = await send()
+    assert (again.error is not None) is single, again.render()
+
+
+async def test_without_a_boundary_an_index_is_one_question(
+    folder: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_RUN__LEVEL", "none")
+    async with Toolbox({"store": {"url": "sqlite://"}}, workspace=folder) as box:
+        person = Person(server, True)
+        done = await person.call(box, command="touch x", network=["packages"])
+    assert done.error is None, done.render()
+    assert "without a boundary" in person.questions[0].reason
+
+
+async def test_what_the_configuration_allows_is_looked_up_before_the_only_question(
+    box: Toolbox, folder: Path, elsewhere: Scripted
+) -> None:
+    person = Person(elsewhere, False, True)
+    await person.call(box, command="true", network=["packages"])
+    hosts = person.questions[0].reason.partition("may reach ")[2].split(", ")
+    settings = {
+        "store": {"url": "sqlite://"},
+        "run": {"network": hosts},
+        "policy": {"rules": [{"tool": "run_command", "action": "allow"}]},
+    }
+    async with Toolbox(settings, workspace=folder) as configured:
+        done = await person.call(configured, command="true", network=["packages"])
+    assert done.error is None, done.render()
+    assert "files.example" in person.questions[1].reason
 
 
 async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted) -> None:
@@ -184,10 +327,10 @@ async def test_links_that_name_no_host_are_none(box: Toolbox, server: Scripted) 
     links = "".join(f'<a href="{link}">x</a>' for link in [*wrong, "http://files.example/x"])
     server["/simple/pip/"] = Answer(links)
     server["/npm/config.json"] = Answer("[" * 100_000)
-    requested = await call(box, command="true", network=["packages"])
-    assert requested.error is not None
-    assert requested.error.code == "needs_approval", requested.render()
-    named = requested.error.message.partition("may reach ")[2].rstrip(".").split(", ")
+    person = Person(server, True, False)
+    refused = await person.call(box, command="true", network=["packages"])
+    assert refused.error is not None
+    named = person.questions[1].reason.partition("may reach ")[2].rstrip(".").split(", ")
     assert [host for host in named if host.endswith(".example")] == ["files.example"]
     assert not any(mark in host for host in named for mark in "*[ (\u202e")
     assert "a..b" not in named
