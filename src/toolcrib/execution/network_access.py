@@ -55,7 +55,7 @@ class NetworkRequests:
         return cls()
 
     async def of(self, ctx: Ctx, wanted: Sequence[str] | None) -> NetworkAccess:
-        """What the run of a call may reach.
+        """What the run of a call may reach: of what it names, what is allowed by now.
 
         Args:
             ctx: the call.
@@ -65,8 +65,18 @@ class NetworkRequests:
             BadInput: what is no host, or too many.
             Unavailable: no package manager is there.
         """
+        access = await self.judged(ctx, wanted)
+        open_hosts = _open_hosts(ctx)
+        return replace(
+            access,
+            hosts=tuple(host for host in access.hosts if host in open_hosts),
+            endpoints=tuple(url for url in access.endpoints if authority(url) in open_hosts),
+        )
+
+    async def judged(self, ctx: Ctx, wanted: Sequence[str] | None) -> NetworkAccess:
+        """What the run of a call would reach; errors as of `of`."""
         access, read = self._known.get(ctx.call_id) or (await _access(ctx, wanted or ()), ())
-        open_hosts = {*ctx.config.run.network, *ctx.session.hosts}
+        open_hosts = _open_hosts(ctx)
         fresh = [u for u in access.endpoints if u not in read and authority(u) in open_hosts]
         if fresh:
             hosts = (*access.hosts, *await file_hosts(ctx, fresh))
@@ -77,10 +87,14 @@ class NetworkRequests:
         return access
 
 
+def _open_hosts(ctx: Ctx) -> set[str]:
+    return {*ctx.config.run.network, *ctx.session.hosts}
+
+
 async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """Ask about hosts that this conversation was not let to yet; None where there are none."""
     wanted = arguments.get("network") or ()
-    access = await ctx.use(NetworkRequests).of(ctx, wanted)
+    access = await ctx.use(NetworkRequests).judged(ctx, wanted)
     missing = [host for host in access.hosts if host not in ctx.session.hosts]
     if not missing:
         return None

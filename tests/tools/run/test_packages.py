@@ -16,7 +16,9 @@ from tests.conditions import until
 from tests.servers.packages import NAME, VERSION, WHEEL, index, offer_npm, tarball
 from tests.servers.scripted import Answer, Scripted
 from toolcrib import Result, Toolbox
-from toolcrib.core.context import Caller, Question
+from toolcrib.core.context import Caller, Ctx, Question, Session
+from toolcrib.core.registry import Registry
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.package_indexes import HREF
 from toolcrib.state.approvals import Approvals
 
@@ -214,6 +216,27 @@ async def test_what_the_configuration_allows_is_looked_up_before_the_only_questi
         done = await person.call(configured, command="true", network=["packages"])
     assert done.error is None, done.render()
     assert "files.example" in person.questions[1].reason
+
+
+async def test_a_run_reaches_nothing_that_was_not_allowed_when_it_was_judged(
+    box: Toolbox, elsewhere: Scripted
+) -> None:
+    """Also where an index is allowed by another call between the two."""
+
+    async def nothing(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    services, session = box._services, Session("one")
+    ctx = Ctx("1", Caller("test"), session, services, Registry(()), nothing)
+    requests, wanted = box.use(NetworkRequests), ["packages", "plain.example"]
+    judged = await requests.judged(ctx, wanted)
+    assert elsewhere.origin in judged.hosts
+    reached = await requests.of(ctx, wanted)
+    assert (reached.hosts, reached.endpoints) == ((), ())
+    session.open_hosts([elsewhere.origin])
+    reached = await requests.of(ctx, wanted)
+    assert reached.hosts == (elsewhere.origin,)
+    assert {urlsplit(url).netloc for url in reached.endpoints} == {elsewhere.origin}
 
 
 async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted) -> None:
