@@ -218,7 +218,10 @@ async def fetched_remote(repository: Repository, name: str) -> Remote:
 async def _fetched(repository: Repository, wanted: str) -> Remote:
     branch = (await repository.head()).branch
     name = wanted or await default_remote(repository, branch)
-    usual = [f"+refs/heads/*:refs/remotes/{name}/*", *(f"refs/heads/{b}" for b in USUAL_BRANCHES)]
+    # What was fetched from there, it knows.
+    known = await references(repository, f"refs/remotes/{name}/")
+    branches = {*USUAL_BRANCHES, *(ref.removeprefix(f"refs/remotes/{name}/") for ref in known)}
+    usual = [f"+refs/heads/*:refs/remotes/{name}/*", *(f"refs/heads/{b}" for b in branches)]
     settings = (f"remote.{name}.fetch", f"branch.{branch}.merge")
     values = [s.value for s in repository.settings if s.name in settings and s.value not in usual]
     return Remote(name, await remote_address(repository, name), tuple(values))
