@@ -37,8 +37,6 @@ SECONDS = 20.0
 INDEX_SECONDS = 5.0
 MAX_INDEX_BYTES = 3_000_000
 MAX_HOSTS = 12
-MAX_URL_CHARS = 2_000
-"""Of an index: a person is to read it."""
 SETTINGS = (
     *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*", "CARGO_*", "RUSTUP_*"),
     *("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
