@@ -54,6 +54,19 @@ def known_folders() -> list[Path]:
     return [Path(place) for place in _places(str(home()), tuple(sorted(named.items())))]
 
 
+def environment_settings(text: bytes) -> dict[str, str]:
+    """What the `pyvenv.cfg` of a Python environment says; the first line of a name counts.
+
+    A run can have written it: a value with a zero in it, which is no path, is left out.
+    """
+    found: dict[str, str] = {}
+    for line in text.decode("utf-8", "replace").splitlines():
+        name, equals, value = line.partition("=")
+        if equals and "\0" not in value:
+            found.setdefault(name.strip().lower(), value.strip())
+    return found
+
+
 @cache
 def _places(own: str, named: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     found = [*(f"{own}/{place}" for place in HOME_FOLDERS), *OTHER_FOLDERS]

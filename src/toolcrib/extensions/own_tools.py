@@ -182,6 +182,7 @@ def _files(config: Config, skipped: list[Skipped]) -> Iterator[_Source]:
 def _why_no_helper(folder: Path, tools: Collection[str], roots: Sequence[str]) -> str:
     """Why nothing of the folder is loaded, for what its files could import from it."""
     for top, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]  # none is imported
         for name in [*folders, *(name for name in files if name.endswith(CODE_ENDINGS))]:
             helper = Path(top, name)
             if helper.parent == folder and name in tools:

@@ -210,7 +210,7 @@ async def fetched_remote(repository: Repository, name: str) -> Remote:
     if repository.ctx.session.tainted and repository.ctx.judged != remote.judged:
         raise Conflict(
             f"The remote {remote.name} changed while the call was judged.",
-            hint="See where it leads now (git_status), then send the call again.",
+            hint="Send the call again: it is judged as it is now.",
         )
     return remote
 

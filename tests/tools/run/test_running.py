@@ -167,6 +167,19 @@ async def test_an_environment_opens_no_other_folder(
         assert "CANARY" not in result.render()
 
 
+@pytest.mark.parametrize("home", ["/us\0r/bin", "", "{folder}/round"], ids=["zero", "none", "loop"])
+async def test_an_environment_that_was_made_of_nothing_is_no_defect(
+    box: Toolbox, folder: Path, home: str
+) -> None:
+    binaries = folder / ".venv/bin"
+    binaries.mkdir(parents=True)
+    (binaries / "python").symlink_to(os.path.realpath(sys.executable))
+    (folder / "round").symlink_to(folder / "round")
+    (folder / ".venv/pyvenv.cfg").write_text(f"home = {home.format(folder=folder)}\n")
+    result = await box.call("run_python", {"code": "print(1)"})
+    assert result.error is None or result.error.code != "internal", result.render()
+
+
 @pytest.mark.rows("C074", "E32")
 async def test_a_command_tells_all_of_its_end(box: Toolbox) -> None:
     result = await fine(box, "execute_command", cmd="echo out; sleep 0.2; echo err >&2; exit 3")

@@ -194,7 +194,7 @@ def prefix_of(program: str) -> list[Path]:
         the folder of the program itself.
     """
     found: list[Path] = []
-    for place in dict.fromkeys((Path(program), Path(program).resolve())):
+    for place in dict.fromkeys((Path(program), Path(os.path.realpath(program)))):
         folder = place.parent
         prefix = folder.parent if folder.name in ("bin", "Scripts", "shims") else folder
         if is_among(prefix, SYSTEM_FOLDERS):

@@ -18,7 +18,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
 from toolcrib.execution.interpreters.lmstudio import lmstudio_python
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
-from toolcrib.execution.toolchains import is_among
+from toolcrib.execution.toolchains import environment_settings, is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 
@@ -269,7 +269,7 @@ def _bases(inside: SafePath) -> tuple[Path, ...]:
     """What an environment of the workspace needs outside of it: the Python that it is made of."""
     try:
         with inside.child("pyvenv.cfg").open_read() as handle:
-            text = handle.file.read(MAX_SETTINGS).decode("utf-8", "replace")
+            text = handle.file.read(MAX_SETTINGS)
     except ToolError:
         return ()
     base = _named_base(text)
@@ -289,16 +289,13 @@ def _is_python(prefix: Path) -> bool:
 
 def _base_of(settings: Path) -> str:
     with suppress(OSError):
-        return _named_base(read_plain(settings, MAX_SETTINGS).decode("utf-8", "replace"))
+        return _named_base(read_plain(settings, MAX_SETTINGS))
     return ""
 
 
-def _named_base(text: str) -> str:
+def _named_base(text: bytes) -> str:
     """The program that an environment was made with, by its `pyvenv.cfg`."""
-    settings = {}
-    for line in text.splitlines():
-        name, _, value = line.partition("=")
-        settings[name.strip().lower()] = value.strip()
+    settings = environment_settings(text)
     if settings.get("executable", "").startswith("/"):
         return settings["executable"]
     return f"{settings['home']}/python3" if settings.get("home", "").startswith("/") else ""

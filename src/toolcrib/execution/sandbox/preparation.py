@@ -38,7 +38,13 @@ from toolcrib.execution.sandbox.terms import (
     View,
     need_programs,
 )
-from toolcrib.execution.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
+from toolcrib.execution.toolchains import (
+    SYSTEM_FOLDERS,
+    environment_settings,
+    is_among,
+    is_known,
+    is_there,
+)
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
 from toolcrib.files.tree_events import MoveEvents
@@ -134,12 +140,8 @@ def _home_of(environment: Path) -> str:
     text = b""
     with suppress(OSError):
         text = read_plain(environment / "pyvenv.cfg", MAX_VENV_SETTINGS_BYTES)
-    for line in text.decode("utf-8", "replace").splitlines():
-        name, _, value = line.partition("=")
-        if name.strip() == "home":
-            home = Path(value.strip())
-            return str(home.parent if home.name == "bin" else home)
-    return ""
+    home = Path(environment_settings(text).get("home", ""))
+    return str(home.parent if home.name == "bin" else home) if home.name else ""
 
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
