@@ -346,7 +346,7 @@ class BackgroundGuard:
 
     def _mount_points(self) -> set[str]:
         """What is covered in the run at this moment, its other mounts among them."""
-        return mount_points(int(_number_of(self._confined().namespace)))
+        return set(mount_points(int(_number_of(self._confined().namespace))))
 
     def _above(self, path: str) -> Iterator[Mask]:
         """The folders above a place that can still be moved away with it."""

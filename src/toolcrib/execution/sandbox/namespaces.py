@@ -16,6 +16,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -258,10 +259,12 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
         return False
     masks = layout.mounts()
     wanted = {mask.path for mask in masks if is_among(mask.path, layout.roots)}
-    points = mount_points(pid) - mount_points(os.getpid())
-    known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable}
+    points, before = mount_points(pid), mount_points(os.getpid())
+    known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable, *before}
     found = {point for point in points if is_among(point, layout.roots)} - known
-    if moved := found ^ wanted:
+    # Over the user's own mount in the workspace, a mask is one more at the same place.
+    missing = {path for path in wanted if points[path] <= before[path]}
+    if moved := (found - wanted) | missing:
         raise MountsMoved.of(*moved)
     with ExitStack() as stack:
         inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
@@ -296,9 +299,9 @@ def _are_made(pid: int) -> bool:
     raise BoundaryFailed("it is not ready in time")
 
 
-def mount_points(pid: int) -> set[str]:
-    """Where something is mounted for a process, as it names the places; none when it is over."""
-    return {fields[4] for fields in mounts_of(pid)}
+def mount_points(pid: int) -> Counter[str]:
+    """How often something is mounted at each place that a process sees; none when it is over."""
+    return Counter(fields[4] for fields in mounts_of(pid))
 
 
 def _status(root: int, path: str) -> os.stat_result | None:
