@@ -14,7 +14,9 @@ from typing import IO
 import httpx2
 import pytest
 import uvicorn
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.conditions import until
 from tests.servers.mcp_wire import ROOT, alive, written
@@ -117,17 +119,20 @@ async def test_connections_that_say_nothing_take_no_more_than_their_number() -> 
         await _up(client)
 
 
+async def _bare(app: ASGIApp) -> asyncio.Server:
+    """A server of connections alone, for an application."""
+    config = uvicorn.Config(app, http=ClientConnection, lifespan="off")
+    loop, state = asyncio.get_running_loop(), uvicorn.server.ServerState()
+    return await loop.create_server(lambda: ClientConnection(config, state, {}), "127.0.0.1", 0)
+
+
 @pytest.mark.parametrize("before", ["", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"])
 async def test_headers_that_do_not_come_are_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:
     """Also after a request that was answered, and where a little more comes all the time."""
     monkeypatch.setattr("toolcrib.surfaces.http.connections.HEADER_SECONDS", 0.2)
-    config = uvicorn.Config(PlainTextResponse("answered"), http=ClientConnection, lifespan="off")
-    loop = asyncio.get_running_loop()
-    state = uvicorn.server.ServerState()
-    server = await loop.create_server(lambda: ClientConnection(config, state, {}), "127.0.0.1", 0)
-    async with server:
+    async with await _bare(PlainTextResponse("answered")) as server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
         if before:
             writer.write(before.encode())
@@ -140,3 +145,44 @@ async def test_headers_that_do_not_come_are_not_waited_for(
             await asyncio.sleep(0.02)
         writer.close()
     assert isinstance(end.exception(), OSError) or end.result() == b""
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 100", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("part", ["", "4\r\nsome"])
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, length: str, part: str
+) -> None:
+    monkeypatch.setattr("toolcrib.surfaces.http.connections.BODY_SECONDS", 0.2)
+    async with await _bare(_length_of_body) as server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(f"POST / HTTP/1.1\r\nHost: a\r\n{length}\r\n\r\n{part}".encode())
+        with suppress(OSError):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_slow_bodies_bodies_that_wait_and_long_answers_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One byte at a time; one of which the application reads nothing for long; and its answer."""
+    monkeypatch.setattr("toolcrib.surfaces.http.connections.BODY_SECONDS", 1)
+    async with await _bare(_length_of_body) as server:
+        for path, size in (("/", 8), ("/later", 8_000_000)):
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n"
+            writer.write(head.encode())
+            for _ in range(8):
+                writer.write(b"x" * (size // 8))
+                await writer.drain()
+                await asyncio.sleep(0.2 if path == "/" else 0)
+            await reader.readuntil(f"{size} bytes".encode())
+            writer.close()
+
+
+async def _length_of_body(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer how long the body is, and take time where the path says `later`."""
+    if scope["path"] == "/later":
+        await asyncio.sleep(1.5)
+    body = await Request(scope, receive).body()
+    await asyncio.sleep(1.5)
+    await PlainTextResponse(f"{len(body)} bytes")(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Connections of the HTTP server: how many there may be, and how long their headers may take.
+"""Connections of the HTTP server: how many there may be, and how long their requests may take.
 
 uvicorn has no limit for either. Without one, whoever reaches the port takes all descriptors of the
 process by connections that say nothing, and needs no token for it.
@@ -18,10 +18,12 @@ MAX_CONNECTIONS = 500
 """Of all clients at once; many systems give a process 1,024 descriptors, and runs need some."""
 HEADER_SECONDS = 15.0
 """What a client may take from its connection, or a further request's first byte, to its headers."""
+BODY_SECONDS = 30.0
+"""Of silence amid a body; one that comes slowly is waited for."""
 
 
 class ClientConnection(HttpProtocol):
-    """One that is closed where there are too many, or where its headers do not come."""
+    """One that is closed where there are too many, or where a request does not come."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -41,6 +43,8 @@ class ClientConnection(HttpProtocol):
             self._wait_for_headers()
         else:
             self._stop_waiting()
+            if cycle.more_body:
+                self._wait_for_body()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
@@ -50,6 +54,15 @@ class ClientConnection(HttpProtocol):
     def _wait_for_headers(self) -> None:
         if self._timer is None:
             self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _wait_for_body(self) -> None:
+        self._timer = self.loop.call_later(BODY_SECONDS, self._end_silence)
+
+    def _end_silence(self) -> None:
+        if self.flow.read_paused:  # it is not read: the client may be waiting for us
+            self._wait_for_body()
+        else:
+            self.transport.abort()
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:
