@@ -301,6 +301,14 @@ def test_more_masks_than_can_be_told_to_bubblewrap() -> None:
         root([*own, *(f"/w/more/{number}/.env" for number in range(2500))]).bounded()
 
 
+async def test_a_name_that_a_run_has_folders_at_is_no_link_there(strong: Box) -> None:
+    names = ("/home", "/tmp", "/run", "/elsewhere/name")
+    links = dict.fromkeys(names, str(strong.root))
+    (strong.root / "file").write_text("found")
+    done = await strong.sh("cat /elsewhere/name/file; ls -d $HOME", links=links)
+    assert done.out == "found/home/sandbox\n"
+
+
 async def test_a_file_is_not_leased(box: Box) -> None:
     code = """
 import fcntl

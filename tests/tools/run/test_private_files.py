@@ -84,6 +84,18 @@ async def test_in_a_folder_that_the_user_opened(tmp_path: Path) -> None:
     assert SECRET not in found
 
 
+async def test_a_folder_is_read_by_the_name_that_the_user_gave(tmp_path: Path) -> None:
+    folder, link, work = tmp_path / "data", tmp_path / "links" / "name", tmp_path / "work"
+    for each in (folder, link.parent, work):
+        each.mkdir()
+    (folder / "table.csv").write_text("one,two")
+    link.symlink_to("../data")
+    settings = {"run": {"readable": [str(link)]}, "store": {"url": "sqlite://"}}
+    async with Toolbox(settings, workspace=work) as box:
+        for place in (link, folder):
+            assert "one,two" in await output(box, f"cat {place}/table.csv")
+
+
 async def test_a_link_that_comes_before_the_first_run_is_not_followed(tmp_path: Path) -> None:
     folder, secrets, work = tmp_path / "data", tmp_path / "secrets", tmp_path / "work"
     for each in (folder, secrets, work):

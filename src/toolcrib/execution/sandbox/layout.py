@@ -24,6 +24,8 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
 HOME = "/home/sandbox"
 FACTS = ("key-users", "keys", "latency_stats", "sched_debug", "timer_list", "timer_stats")
 """Files of /proc that tell of other programs of the machine, whatever the namespace."""
+MADE = ("/tmp", "/run", "/var/run", "/var/tmp", "/dev/shm", HOME)  # noqa: S108 - those of a run
+"""No link can be made in their places, or above."""
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
 MAX_MASK_WORDS = 7_500
@@ -208,7 +210,7 @@ class SandboxRoot:
         # A name in what is seen is there already, as the link that it is.
         seen = ["/usr", *(f"/{name}" for name in TOP), *STORES, "/proc", "/dev", *mounts]
         for name in sorted(self.links, key=_depth):
-            if not is_among(name, seen):
+            if not is_among(name, seen) and not any(is_among(each, [name]) for each in MADE):
                 words += ["--symlink", self.links[name], name]
                 seen.append(name)
         return words

@@ -449,12 +449,13 @@ class RunPreparer:
             *own_interpreter_folders(),
             *(() if theirs else names.values()),
             *map(real_place, options.get("readable", ())),
-            *configured,
+            *configured.values(),
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
         writable = [os.path.realpath(path) for path in options.get("writable", ())]
         seen = [*readable, *SYSTEM_FOLDERS]
-        names = {name: real for name, real in names.items() if is_among(real, seen)}
+        named_by_links = (names | configured).items()
+        names = {name: real for name, real in named_by_links if is_among(real, seen)}
         names |= {r.name: r.real for r in self._workspace.roots if r.real in request.views}
         names |= options.get("links", {})
         with ExitStack() as undo:

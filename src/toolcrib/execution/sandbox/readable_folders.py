@@ -30,12 +30,21 @@ class ReadableFolders:
         """Find them."""
         return cls(services.config.run.readable)
 
-    def current(self) -> tuple[list[str], list[str]]:
-        """Those that still lead where they did, and notes on the others; blocking."""
+    def current(self) -> tuple[dict[str, str], list[str]]:
+        """Where those lie that still lead where they did, by the user's name; blocking.
+
+        With notes on the others.
+        """
         moved = [place for place, real in self._real.items() if real_place(place) != real]
         notes = [
             f"{printable(place)} of run.readable is left out: it leads elsewhere, by a link, than "
             "when this server began; start it anew if that is meant"
             for place in moved
         ]
-        return [real for place, real in self._real.items() if place not in moved], notes
+        found = {each: real for each, real in self._real.items() if each not in moved}
+        return {_name(place, real): real for place, real in found.items()}, notes
+
+
+def _name(place: str, real: str) -> str:
+    path = Path(place).expanduser().absolute()
+    return real if ".." in path.parts else str(path)
