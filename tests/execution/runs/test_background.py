@@ -662,14 +662,24 @@ async def test_git_writes_through_no_link_of_a_job(
 
 
 @pytest.mark.parametrize("ends", [False, True])
-@pytest.mark.parametrize("name", ["ORIG_HEAD", "refs/heads/other"])
-async def test_git_writes_through_no_reference_of_a_job(
-    bench: RunBench, root: Path, name: str, ends: bool
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("ORIG_HEAD", "ref: commondir", "write to what is no branch"),
+        ("refs/heads/other", "ref: commondir", "write to what is no branch"),
+        ("MERGE_RR", "0\t../x", "copy the files that it names"),
+    ],
+)
+async def test_git_is_misled_by_no_file_of_a_job(
+    bench: RunBench, root: Path, name: str, content: str, why: str, ends: bool
 ) -> None:
-    """`git reset` writes to where ORIG_HEAD leads: to `commondir`, and git has other settings."""
+    """`git reset` writes to where ORIG_HEAD leads: to `commondir`, and git has other settings.
+
+    By MERGE_RR a commit copies what it names to where runs read it.
+    """
     make(root)
     commit = "git -c user.name=a -c user.email=a@host.invalid commit -q --allow-empty -m 'ref: a'"
-    script = f"echo 'ref: commondir' > .git/{name}; {commit}"
+    script = f"{commit}; echo '{content}' > .git/{name}"
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:
@@ -678,7 +688,7 @@ async def test_git_writes_through_no_reference_of_a_job(
                 await asyncio.sleep(0.02)
     notes = (await running.finish()).notes
     assert not (root / ".git" / name).exists()
-    assert any("write to another file" in note for note in notes), notes
+    assert any(why in note for note in notes), notes
     assert (root / ".git/COMMIT_EDITMSG").read_text() == "ref: a\n"
 
 

@@ -316,6 +316,38 @@ async def test_git_writes_through_no_reference_of_a_run(
     assert any("no branch or tag" in note for note in outcome.notes), outcome.notes
 
 
+CONFLICT = "a" * 40
+
+
+async def test_git_copies_no_file_that_a_run_names(
+    each: RunBench, root: Path, tmp_path: Path
+) -> None:
+    """Conflicts that `git rerere` takes for its own: the next commit copies their files."""
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    secret = tmp_path / "secret"
+    secret.write_text("canary")
+    made = f"mkdir -p .git/rr-cache/{CONFLICT}; echo > .git/rr-cache/{CONFLICT}/preimage"
+    outcome = await each.changed(
+        f"{made}; printf '{CONFLICT}\\t../{secret.name}\\0' > .git/MERGE_RR; echo x > note"
+    )
+    assert (root / "note").exists()
+    assert any("copy the files" in note for note in outcome.notes), outcome.notes
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    git(root, *who, "commit", "-q", "--allow-empty", "-m", "mine")
+    copies = [path.read_text() for path in root.glob(".git/rr-cache/*/*")]
+    assert "canary" not in copies
+
+
+async def test_commits_of_a_run_where_git_remembers_conflicts(each: RunBench, root: Path) -> None:
+    """Its file is there then, with nothing in it."""
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    git(root, "config", "rerere.enabled", "true")
+    who = "-c user.name=A -c user.email=a@a.example"
+    outcome = await each.changed(f"echo x > a; git add a; git {who} commit -qm one")
+    assert (root / ".git/MERGE_RR").exists()
+    assert not any("MERGE_RR" in note for note in outcome.notes), outcome.notes
+
+
 BARE_TAMPERED = {
     "objects/info/alternates": "/etc",
     "remotes/origin": "URL: ext::evil",

@@ -165,7 +165,7 @@ async def test_slow_bodies_bodies_that_wait_and_long_answers_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One byte at a time; one of which the application reads nothing for long; and its answer."""
-    monkeypatch.setattr("toolcrib.surfaces.http.connections.BODY_SECONDS", 1)
+    monkeypatch.setattr("toolcrib.surfaces.http.connections.BODY_SECONDS", 3)
     async with await _bare(_length_of_body) as server:
         for path, size in (("/", 8), ("/later", 8_000_000)):
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -174,7 +174,7 @@ async def test_slow_bodies_bodies_that_wait_and_long_answers_go_on(
             for _ in range(8):
                 writer.write(b"x" * (size // 8))
                 await writer.drain()
-                await asyncio.sleep(0.2 if path == "/" else 0)
+                await asyncio.sleep(0.5 if path == "/" else 0)
             await reader.readuntil(f"{size} bytes".encode())
             writer.close()
 
@@ -182,7 +182,7 @@ async def test_slow_bodies_bodies_that_wait_and_long_answers_go_on(
 async def _length_of_body(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer how long the body is, and take time where the path says `later`."""
     if scope["path"] == "/later":
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(3.5)
     body = await Request(scope, receive).body()
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(3.5)
     await PlainTextResponse(f"{len(body)} bytes")(scope, receive, send)

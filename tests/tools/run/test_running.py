@@ -46,6 +46,21 @@ async def fine(box: Toolbox, name: str, /, **arguments: Any) -> Result:
     return result
 
 
+@pytest.mark.parametrize("mask", [0o002, 0o077])
+async def test_files_have_the_modes_that_the_users_own_have(
+    box: Toolbox, folder: Path, mask: int
+) -> None:
+    before = os.umask(mask)
+    try:
+        await fine(box, "run_command", command="touch file; mkdir folder")
+        await fine(box, "run_command", command="touch later", background=True)
+        await until((folder / "later").exists)
+    finally:
+        os.umask(before)
+    for name, mode in (("file", 0o666), ("folder", 0o777), ("later", 0o666)):
+        assert (folder / name).stat().st_mode & 0o777 == mode & ~mask
+
+
 async def test_files_that_go_with_the_run_are_named(box: Toolbox, folder: Path) -> None:
     code = (
         "import os, pathlib, tempfile\n"

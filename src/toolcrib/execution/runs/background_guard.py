@@ -34,7 +34,7 @@ from toolcrib.files.repositories.places import (
     COMMONDIR,
     is_repository,
     lies_in_repository,
-    may_be_reference,
+    may_mislead,
 )
 from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
@@ -243,7 +243,7 @@ class BackgroundGuard:
         if (
             names & GIT_NAMES
             or place.name in READ_BY_GIT
-            or may_be_reference(place.parts)
+            or may_mislead(place.parts)
             or place.gate.pattern(place, "write")
         ):
             return True

@@ -13,20 +13,20 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.places import is_repository
+from toolcrib.files.repositories.index import INDEX
+from toolcrib.files.repositories.judgement import repository_depth
+from toolcrib.files.repositories.places import is_repository, may_mislead, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
 
@@ -222,17 +222,17 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     """
     named: dict[SafePath, set[str]] = defaultdict(set)
     for delta in deltas:
-        if REPOSITORY_PARTS.isdisjoint(map(fold, delta.path.parts)):
-            continue
-        for depth, name in enumerate(delta.path.parts):
-            above = delta.path.parts[:depth]
-            if fold(name) in REPOSITORY_PARTS and not (above and above[-1].endswith(".git")):
-                named[delta.path.ancestor(depth)].add(name)
+        parts = delta.path.parts
+        if not REPOSITORY_PARTS.isdisjoint(map(fold, parts)):
+            for depth, name in enumerate(parts):
+                if fold(name) in REPOSITORY_PARTS and not "/".join(parts[:depth]).endswith(".git"):
+                    named[delta.path.ancestor(depth)].add(name)
+        leads = INDEX.match(fold(parts[-1])) or may_mislead(parts[-1:])
+        if leads and not repository_depth(delta.path):  # else it is judged by its content
+            named[delta.path.parent].add(parts[-1])
     found: set[str] = set()
     for folder, names in named.items():
-        there = set(map(fold, names))
-        with suppress(ToolError):
-            there |= {fold(entry.name) for entry in folder.list()}
+        there = set(map(fold, names)) | set(map(fold, names_of_repository(folder.absolute)))
         if is_repository({"HEAD" if name == "head" else name for name in there}):
             found |= {folder.child(name).absolute for name in names}
     return frozenset(found)

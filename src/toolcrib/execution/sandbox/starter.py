@@ -41,7 +41,6 @@ from toolcrib.system.processes import Mark, Processes
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
-UMASK = 0o022
 STARTED = b"R"
 """What the confining program reports when it becomes the program."""
 
@@ -248,7 +247,6 @@ class Starter:
                     bufsize=0,
                     pass_fds=passed,
                     start_new_session=True,
-                    umask=UMASK,
                 )
             except OSError as error:
                 if error.errno in SHORTAGES:

@@ -31,8 +31,8 @@ from toolcrib.files.repositories.places import (
     HOOKS,
     MAX_CONFIG_BYTES,
     is_bare_repository,
-    is_misleading_reference,
-    may_be_reference,
+    may_mislead,
+    where_misleading,
 )
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
 from toolcrib.state.blobs import digest_of
@@ -41,9 +41,6 @@ from toolcrib.text.display import printable
 LINK = "a link in a repository, through which git would write"
 CONFIG = "config"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
-MISLEADING_REFERENCE = (
-    "a reference in it leads to what is no branch or tag, and git would write there"
-)
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
@@ -165,7 +162,7 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
-        depth = _existing_depth(delta.path)
+        depth = repository_depth(delta.path)
         if not depth:
             return
         found = RunRepository(delta.path.ancestor(depth), delta.path, holds=set(BARE_REPOSITORY))
@@ -178,8 +175,8 @@ class RunRepositories:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
             found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
-        elif _misleads(inner, delta):
-            found.why = MISLEADING_REFERENCE
+        else:
+            found.why = _where_misleading(inner, delta)
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
@@ -206,8 +203,8 @@ class RunRepositories:
             and (why := _index_trouble(delta, hash_size_of(found.config or b"")))
         ):
             return why
-        if after.kind == "file" and _misleads(inner, delta):
-            return MISLEADING_REFERENCE
+        if after.kind == "file" and (why := _where_misleading(inner, delta)):
+            return why
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
         if _is_gits_own(inner):
@@ -242,7 +239,7 @@ class RunRepositories:
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
 
 
-def _existing_depth(path: SafePath) -> int:
+def repository_depth(path: SafePath) -> int:
     """How many names lead to the repository that holds a path and was there; 0 for none."""
     for depth, name in enumerate(path.parts[:-1], 1):
         if name == GIT or (name.endswith(GIT) and is_bare_repository(path.ancestor(depth))):
@@ -286,16 +283,17 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
     return UNREADABLE if data is None else index_trouble(data, hash_size)
 
 
-def _misleads(inner: Sequence[str], delta: Delta) -> bool:
-    """Whether git would write elsewhere through it; what cannot be read is no reference."""
+def _where_misleading(inner: Sequence[str], delta: Delta) -> str:
+    """What git would do elsewhere by it; nothing by what cannot be read."""
     data = bytearray()
-    if may_be_reference(inner) and delta.new is not None:
-        with suppress(ToolError, OSError):
-            for chunk in delta.new.chunks():
-                data += chunk
-                if len(data) > MAX_CONFIG_BYTES:
-                    break
-    return is_misleading_reference(bytes(data))
+    if not may_mislead(inner) or delta.new is None:
+        return ""
+    with suppress(ToolError, OSError):
+        for chunk in delta.new.chunks():
+            data += chunk
+            if len(data) > MAX_CONFIG_BYTES:
+                break
+    return where_misleading(inner[-1], bytes(data))
 
 
 def _content(

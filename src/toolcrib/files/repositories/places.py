@@ -21,6 +21,8 @@ OTHER_REFERENCES = frozenset(
     | {"NOTES_MERGE_PARTIAL", "NOTES_MERGE_REF"}
 )
 """Beside those that end in HEAD, as ORIG_HEAD."""
+CONFLICTS = "MERGE_RR"
+"""What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
 GITDIR, COMMONDIR = b"gitdir: ", "commondir"
 
 
@@ -47,24 +49,29 @@ def led_to(file: str, *, follow: bool = False) -> str:
     return ""
 
 
-def may_be_reference(names: Sequence[str]) -> bool:
-    """Whether git may write a commit to a file of this path in a repository."""
+def may_mislead(names: Sequence[str]) -> bool:
+    """Whether a file of this path in a repository can lead git to other files."""
     if not names or "objects" in names:
         return False
     last = names[-1].upper()
-    return "refs" in map(fold, names[:-1]) or last.endswith("HEAD") or last in OTHER_REFERENCES
+    is_reference = "refs" in map(fold, names[:-1]) or last.endswith("HEAD")
+    return is_reference or last in OTHER_REFERENCES or last == CONFLICTS
 
 
-def is_misleading_reference(data: bytes) -> bool:
-    """Whether a file of a repository makes git write elsewhere than to a branch or tag.
+def where_misleading(name: str, data: bytes) -> str:
+    """What git would do elsewhere by a file of a repository; "" for nothing.
 
     A reference that leads to another name (`ref: NAME`) is written through, by `git reset` to
     ORIG_HEAD too; with NAME `commondir`, git would use settings of another folder from then on.
+    By MERGE_RR the next `git commit` copies the files that it names, whichever they are.
     """
+    if name.upper() == CONFLICTS:
+        return "by it, git would copy the files that it names into the repository" if data else ""
     if not data.startswith(SYMBOLIC):
-        return False
+        return ""
     target = data.removeprefix(SYMBOLIC).strip()
-    return len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
+    misled = len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
+    return "by it, git would write to what is no branch or tag" if misled else ""
 
 
 def lies_in_repository(path: SafePath) -> bool:

@@ -23,12 +23,12 @@ from toolcrib.files.repositories.places import (
     COMMONDIR,
     GIT,
     MAX_CONFIG_BYTES,
-    is_misleading_reference,
     is_repository,
     led_to,
     lies_in_repository,
-    may_be_reference,
+    may_mislead,
     named_in,
+    where_misleading,
 )
 from toolcrib.files.repositories.settings import trouble
 from toolcrib.files.trees import parent_of
@@ -85,9 +85,8 @@ class RepositoryQuarantine:
                 refused[printable(place.display)] = f"removed: {LINK}"
             if self._is_new_pipe(place) and _unlinked(place):
                 refused[printable(place.display)] = "removed: a pipe, for which git would wait"
-            if self._misleads(place) and _renamed(place):
-                why = "was put aside: git would write to another file through it"
-                refused[printable(place.display)] = why
+            if (where := self._where_misleading(place)) and _renamed(place):
+                refused[printable(place.display)] = f"was put aside: {where}"
             for depth, name in enumerate(place.parts):
                 if name in GIT_NAMES:
                     places[place.ancestor(depth + (name == ".git"))] = None
@@ -185,13 +184,14 @@ class RepositoryQuarantine:
         is_link = os.path.islink(place.absolute)  # noqa: PTH114
         return is_link and self.kind_before(place) != "link" and lies_in_repository(place)
 
-    def _misleads(self, place: SafePath) -> bool:
-        """Whether it is a reference through which git would write elsewhere."""
-        if not may_be_reference(place.parts) or not lies_in_repository(place):
-            return False
+    def _where_misleading(self, place: SafePath) -> str:
+        """What git would do elsewhere by a file of a repository; "" for nothing."""
+        if not may_mislead(place.parts) or not lies_in_repository(place):
+            return ""
         with suppress(ToolError, OSError):
-            return _kind(place) == "file" and is_misleading_reference(_read(place))
-        return False
+            if _kind(place) == "file":
+                return where_misleading(place.name, _read(place))
+        return ""
 
     def _is_new_pipe(self, place: SafePath) -> bool:
         """Whether a run made a named pipe where git reads a file."""
