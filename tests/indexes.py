@@ -27,3 +27,22 @@ def index_naming(*names: str, version: int = 2, blob: bytes = EMPTY_BLOB) -> byt
             entry += b"\0" * (8 - len(entry) % 8)
         data, last = data + entry, name
     return data + hashlib.sha1(data).digest()
+
+
+def packs_naming(name: str, objects: dict[str, int]) -> bytes:
+    """A list of one pack of any name, with its objects and where they begin in it."""
+    pairs = sorted((bytes.fromhex(number), start) for number, start in objects.items())
+    fan = (sum(number[0] <= first for number, _ in pairs) for first in range(256))
+    chunks = {
+        b"PNAM": name.encode() + b"\0" * (4 - len(name) % 4),
+        b"OIDF": struct.pack(">256I", *fan),
+        b"OIDL": b"".join(number for number, _ in pairs),
+        b"OOFF": b"".join(struct.pack(">II", 0, start) for _, start in pairs),
+    }
+    data = struct.pack(">4s4BI", b"MIDX", 1, 1, len(chunks), 0, 1)
+    start = len(data) + 12 * (len(chunks) + 1)
+    for kind, chunk in (*chunks.items(), (b"\0" * 4, b"")):
+        data += struct.pack(">4sQ", kind, start)
+        start += len(chunk)
+    data += b"".join(chunks.values())
+    return data + hashlib.sha1(data).digest()

@@ -217,6 +217,21 @@ def test_nothing_is_loaded_beside_a_helper_that_models_write(
     assert f"{name}: it lies in the workspace" in reasons(workspace)["tools"]
 
 
+def test_what_a_linked_folder_of_helpers_leads_to(
+    tmp_path: Path, folder: Path, workspace: Path
+) -> None:
+    (folder / "a.py").write_text(ONE.format(name="mine"))
+    (folder / ".#a.py").symlink_to("who@host.1:2")  # a lock of an editor
+    helpers = tmp_path / "helpers"
+    (helpers / "round").mkdir(parents=True)
+    (helpers / "round/again").symlink_to(helpers)
+    (folder / "lib").symlink_to(helpers)
+    assert "mine" in {tool.name for tool in Toolbox(workspace=workspace).tools()}
+    (helpers / "deep.py").symlink_to(workspace / "planted.py")
+    (workspace / "planted.py").touch()
+    assert "lib/deep.py: it lies in the workspace" in reasons(workspace)["tools"]
+
+
 async def test_folders_of_a_host_leave_out_what_lies_in_them(
     tmp_path: Path, folder: Path, workspace: Path
 ) -> None:

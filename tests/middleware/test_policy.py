@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from tests.middleware.conftest import Make
-from toolcrib.core.context import Caller, Question, SiteApproval
+from toolcrib.core.context import Caller, Ctx, Question, SiteApproval
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Result
+from toolcrib.core.tool import WRITE, Decision, tool
 from toolcrib.middleware.known_links import canonical, links_of
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals
@@ -243,6 +246,31 @@ async def test_what_is_allowed_whatever_it_does_is_not_asked_about_for_ever(make
     assert first.error is not None
     await box.use(Approvals).grant(first.error.details["id"], "session")
     assert code(await box.call("changing", {})) is None
+
+
+async def test_an_approval_holds_for_what_was_judged() -> None:
+    """Not for what looks the same in the question, as commits whose first digits are."""
+    commits = ["1" * 40]
+
+    async def judge(arguments: Mapping[str, Any], ctx: Ctx) -> Decision:
+        return Decision("ask", "it sends", preview=commits[-1][:12], judged=commits[-1])
+
+    @tool(group="test", rights=WRITE, policy_check=judge)
+    async def send(*, ctx: Ctx) -> Result:
+        """Send it.
+
+        For tests.
+        """
+        return Result(text=ctx.judged)
+
+    async with Toolbox({}, tools=[send]) as box:
+        first = await box.call("send", {}, session="one")
+        assert first.error is not None
+        await box.use(Approvals).grant(first.error.details["id"])
+        commits.append("1" * 12 + "2" * 28)
+        assert code(await box.call("send", {}, session="one")) == "needs_approval"
+        commits.append(commits[0])
+        assert (await box.call("send", {}, session="one")).text == commits[0]
 
 
 async def test_a_failure_that_may_quote_files_marks(tmp_path: Path) -> None:

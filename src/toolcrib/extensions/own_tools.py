@@ -181,9 +181,15 @@ def _files(config: Config, skipped: list[Skipped]) -> Iterator[_Source]:
 
 def _why_no_helper(folder: Path, tools: Collection[str], roots: Sequence[str]) -> str:
     """Why nothing of the folder is loaded, for what its files could import from it."""
-    for top, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]  # none is imported
-        for name in [*folders, *(name for name in files if name.endswith(CODE_ENDINGS))]:
+    walked: set[str] = set()
+    for top, folders, files in os.walk(folder, followlinks=True):
+        code = [name for name in files if name.endswith(CODE_ENDINGS)]
+        names = [name for name in (*folders, *code) if not name.startswith(".")]  # can be imported
+        if os.path.realpath(top) in walked:
+            names = []
+        walked.add(os.path.realpath(top))
+        folders[:] = [name for name in folders if name in names]
+        for name in names:
             helper = Path(top, name)
             if helper.parent == folder and name in tools:
                 continue  # judged by itself

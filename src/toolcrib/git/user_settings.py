@@ -55,6 +55,7 @@ FORCED = (
     ("core", "protectntfs", "true"),
     ("core", "logallrefupdates", "true"),
     ("core", "preloadindex", "true"),
+    ("core", "multipackindex", "false"),  # it may name packs of another repository
     ("commit", "gpgsign", "false"),
     ("tag", "gpgsign", "false"),
     ("push", "gpgsign", "false"),

@@ -374,8 +374,13 @@ async def _ask(call: Call, decision: Decision) -> bool:
 
 
 def _mark(call: Call, decision: Decision) -> str:
-    """Leave holds for what the person saw: in that folder, for that reason, with that effect."""
+    """Leave holds for what the person saw: in that folder, for that reason, with that effect.
+
+    What was judged says it whole, where the question names a commit by its first digits.
+    """
     seen = {"reason": decision.reason, "preview": decision.preview}
+    if decision.judged:
+        seen["judged"] = decision.judged
     if call.tool.rights & (FILES | EXEC):
         seen["folder"] = _folder_of(call)
     return fingerprint(call.tool.name, {**_given(call), "": seen})

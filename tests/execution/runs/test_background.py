@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
-from tests.indexes import index_naming
+from tests.indexes import index_naming, packs_naming
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.runs import LiveRun
 from toolcrib.execution.sandbox.terms import Pty
@@ -665,13 +665,18 @@ async def test_git_writes_through_no_link_of_a_job(
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("ORIG_HEAD", "ref: commondir", "write to what is no branch"),
-        ("refs/heads/other", "ref: commondir", "write to what is no branch"),
-        ("MERGE_RR", "0\t../x", "copy the files that it names"),
+        ("ORIG_HEAD", b"ref: commondir", "write to what is no branch"),
+        ("refs/heads/other", b"ref: commondir", "write to what is no branch"),
+        ("MERGE_RR", b"0\t../x", "copy the files that it names"),
+        (
+            "objects/pack/multi-pack-index",
+            packs_naming("../x.idx", {}),
+            "read objects of another repository",
+        ),
     ],
 )
 async def test_git_is_misled_by_no_file_of_a_job(
-    bench: RunBench, root: Path, name: str, content: str, why: str, ends: bool
+    bench: RunBench, root: Path, name: str, content: bytes, why: str, ends: bool
 ) -> None:
     """`git reset` writes to where ORIG_HEAD leads: to `commondir`, and git has other settings.
 
@@ -679,7 +684,8 @@ async def test_git_is_misled_by_no_file_of_a_job(
     """
     make(root)
     commit = "git -c user.name=a -c user.email=a@host.invalid commit -q --allow-empty -m 'ref: a'"
-    script = f"{commit}; echo '{content}' > .git/{name}"
+    script = f"{commit}; mkdir -p $(dirname .git/{name}); "
+    script += f"echo {b64encode(content).decode()} | base64 -d > .git/{name}"
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
-from tests.indexes import index_naming
+from tests.indexes import index_naming, packs_naming
 
 WHO = "git config user.name n && git config user.email e@example.org"
 MAKE = f"git init -q && {WHO} && git add . && git commit -qm first"
@@ -316,7 +316,26 @@ async def test_git_writes_through_no_reference_of_a_run(
     assert any("no branch or tag" in note for note in outcome.notes), outcome.notes
 
 
+async def test_a_commit_in_a_further_working_tree(each: RunBench, root: Path) -> None:
+    """What git keeps for it lies in the repository, and is taken over with the branch."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    git(root, "init", "-q", "main")
+    git(root / "main", *who, "commit", "-q", "--allow-empty", "-m", "first")
+    git(root / "main", "worktree", "add", "-q", "../tree")
+    commit = f"git {' '.join(who)} commit -qm second"
+    outcome = await each.changed(f"cd tree; echo x > file; git add file; {commit}")
+    assert outcome.state == "applied", outcome.notes
+
+    assert git(root / "tree", "status", "--porcelain") == ""
+    assert "second" in git(root / "tree", "log", "--oneline")
+    gitdir = await each.changed("echo x > main/.git/worktrees/tree/gitdir; echo x > note")
+    assert (root / "note").exists()
+    assert any("worktrees" in note for note in gitdir.notes), gitdir.notes
+    assert "tree/.git" in (root / "main/.git/worktrees/tree/gitdir").read_text()
+
+
 CONFLICT = "a" * 40
+PACKS = packs_naming("../../../other/x.idx", {})
 
 
 async def test_git_copies_no_file_that_a_run_names(
@@ -349,6 +368,9 @@ async def test_commits_of_a_run_where_git_remembers_conflicts(each: RunBench, ro
 
 
 BARE_TAMPERED = {
+    "objects/pack/multi-pack-index": PACKS,
+    "objects/pack/multi-pack-index.d/x.midx": PACKS,
+    "refs/heads/objects/x": "ref: config",
     "objects/info/alternates": "/etc",
     "remotes/origin": "URL: ext::evil",
     "branches/origin": "ext::evil",
@@ -362,9 +384,10 @@ async def test_a_bare_repository_that_was_there_leads_nowhere_else(
     each: RunBench, root: Path, name: str
 ) -> None:
     git(root, "init", "-q", "--bare", "old.git")
-    place = root / "old.git" / name
+    place, content = root / "old.git" / name, BARE_TAMPERED[name]
+    data = b64encode(content if isinstance(content, bytes) else content.encode()).decode()
     outcome = await each.changed(
-        f"mkdir -p {place.parent}; echo {shlex.quote(BARE_TAMPERED[name])} > {place}; echo x > note"
+        f"mkdir -p {place.parent}; echo {data} | base64 -d > {place}; echo x > note"
     )
     assert not place.exists()
     assert (root / "note").exists()

@@ -233,6 +233,24 @@ async def test_what_settings_of_git_point_at(bench: RunBench, root: Path) -> Non
     assert (await bench.changed(script(["scripts/y.sh"]))).state == "applied"
 
 
+async def test_a_journal_that_names_a_file(bench: RunBench, root: Path) -> None:
+    """SQLite plays it back where the database is opened next, and deletes that file."""
+    held = await bench.changed("printf '\\331\\325\\5\\371\\40\\241c\\327' > x.db-journal")
+    assert held.state == "held"
+    stopped = """
+import os, sqlite3
+db = sqlite3.connect("y.db")
+db.execute("pragma cache_size = 1")
+db.execute("create table t (x)")
+db.commit()
+db.executemany("insert into t values (?)", [("x" * 900,)] * 999)
+os._exit(0)
+"""
+    (root / "stop.py").write_text(stopped)
+    outcome = await bench.changed("python3 stop.py; stat y.db-journal")
+    assert outcome.state == "applied", outcome.notes
+
+
 async def test_a_folder_on_path(
     bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

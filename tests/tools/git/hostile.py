@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from tests.indexes import index_naming
+from tests.indexes import index_naming, packs_naming
 from tests.tools.git.made import commit, git, make_repository, on_a_side, write
 
 Plant = Callable[[Path, str], None]
@@ -237,6 +237,20 @@ def parted_alternates(repo: Path, run: str) -> None:
     place = repo / ".git/objects/info/alternates"
     (repo / "near\u2028by").mkdir()
     place.write_text(f"{repo}/near\u2028by/../../{elsewhere(repo).name}/.git/objects\n")
+
+
+def listed_packs(repo: Path, run: str) -> None:
+    """A list of packs that names one of another repository."""
+    del run
+    other = elsewhere(repo)
+    git(other, "repack", "-qad")
+    (pack,) = (other / ".git/objects/pack").glob("*.idx")
+    rows = (line.split() for line in git(other, "verify-pack", "-v", str(pack)).splitlines())
+    objects = {row[0]: int(row[4]) for row in rows if len(row) == 5 and len(row[0]) == 40}
+    place = repo / ".git/objects/pack/multi-pack-index"
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(packs_naming(os.path.relpath(pack, place.parent), objects))
+    (repo / ".git/refs/heads/main").write_text(git(other, "rev-parse", "HEAD"))
 
 
 def linked_alternates(kind: str) -> Plant:
@@ -691,6 +705,7 @@ LEADING = (
     Payload("alternates, linked pack", linked_alternates("pack"), (), shows_secret),
     Payload("alternates, linked folders", linked_alternates("folders"), (), shows_secret),
     Payload("alternates, linked objects", linked_alternates("objects"), (), shows_secret),
+    Payload("packs of another repository", listed_packs, (), shows_secret),
     Payload("linked objects", linked_objects, (), shows_secret),
     Payload("url.insteadOf", instead_of, FETCH, remote_ref),
     Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),

@@ -13,12 +13,14 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
@@ -53,6 +55,9 @@ DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 GIT_SETTINGS = "what the settings of git point at"
 BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
+SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""The last bytes of a journal that names another; see pager.c of SQLite."""
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -130,6 +135,8 @@ class Triggers:
                 yield delta, GIT_SETTINGS, place
             elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
+            elif place.endswith("-journal") and _names_super_journal(delta):
+                yield delta, SUPER_JOURNAL, place
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -236,6 +243,15 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
         if is_repository({"HEAD" if name == "head" else name for name in there}):
             found |= {folder.child(name).absolute for name in names}
     return frozenset(found)
+
+
+def _names_super_journal(delta: Delta) -> bool:
+    """Whether a journal of SQLite ends with the name of one for several databases."""
+    end = b""
+    with suppress(ToolError, OSError):  # what cannot be read is not taken over either
+        for chunk in delta.new.chunks() if delta.new is not None else ():
+            end = (end + chunk)[-len(JOURNAL_MAGIC) :]
+    return end == JOURNAL_MAGIC
 
 
 def _search_path() -> list[str]:

@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Self
 
 from toolcrib.core.context import Services
+from toolcrib.core.errors import ConfigError
 from toolcrib.text.display import printable
 
 
 def real_place(place: str | Path) -> str:
-    """Where a place is, without links."""
-    return os.path.realpath(Path(place).expanduser())
+    """Where a place is, without links.
+
+    Raises:
+        ConfigError: it names a user that there is not, or is no path.
+    """
+    try:
+        return os.path.realpath(Path(place).expanduser())
+    except (RuntimeError, ValueError) as error:
+        raise ConfigError(f"{printable(str(place))} of run.readable is no place: {error}") from None
 
 
 class ReadableFolders:

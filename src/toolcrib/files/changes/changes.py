@@ -34,7 +34,10 @@ from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, explai
 from toolcrib.files.changes.undo_schema import SCHEMA
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.writes import refuse_writes_to_repositories
+from toolcrib.files.repositories.writes import (
+    refuse_parts_of_repositories,
+    refuse_writes_to_repositories,
+)
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Owner, Store
@@ -97,9 +100,9 @@ class Changes:
             BadInput, TimedOut: as they say.
         """
         check = Checkpoint(ctx.deadline)
-        if not (
-            step.ignores_reads or step.undoes
-        ):  # what runs and undo make was judged by its content
+        if step.undoes:
+            await asyncio.to_thread(refuse_parts_of_repositories, step.changes)
+        elif not step.ignores_reads:  # what runs make was judged by its content
             await asyncio.to_thread(refuse_writes_to_repositories, step.changes)
         return await _run_to_end(self._apply(step, ctx.session, check), check)
 

@@ -44,6 +44,9 @@ ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alter
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
+WORKTREES = "worktrees"
+CHANGED_BY_COMMITS = frozenset({"index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD"})
+"""Of a working tree that was there; its other names lead git, or hold what it goes on with."""
 USUAL = (
     "one as git init and git clone make it, without hooks and with plain settings, is taken "
     "over; the user can make any"
@@ -132,6 +135,8 @@ class RunRepositories:
     def allowed(self, delta: Delta) -> Delta:
         """A change as it may be made: with leave where it was found harmless."""
         found = self.of(delta.path)
+        if found is None and _belongs_to_working_tree(delta.path):
+            return replace(delta, path=delta.path.granted())
         if found is None or found.why or not _pattern(delta.path):
             return delta
         inner = _inner(found, delta)
@@ -245,6 +250,15 @@ def repository_depth(path: SafePath) -> int:
         if name == GIT or (name.endswith(GIT) and is_bare_repository(path.ancestor(depth))):
             return depth
     return 0
+
+
+def _belongs_to_working_tree(path: SafePath) -> bool:
+    """Whether a commit changes it in what a repository keeps for a further working tree."""
+    depth = repository_depth(path)
+    inner = path.parts[depth:] if depth else ()
+    if len(inner) < 3 or inner[0] != WORKTREES or inner[2] not in CHANGED_BY_COMMITS:
+        return False
+    return is_bare_repository(path.ancestor(depth + 2))
 
 
 def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:

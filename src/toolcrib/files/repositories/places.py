@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import struct
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
@@ -23,6 +25,8 @@ OTHER_REFERENCES = frozenset(
 """Beside those that end in HEAD, as ORIG_HEAD."""
 CONFLICTS = "MERGE_RR"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
+PACKS, PACKS_HEADER_BYTES = ("MULTI-PACK-INDEX", ".MIDX"), 12
+"""The ends of the names of lists of packs, whose names stand at their beginning."""
 GITDIR, COMMONDIR = b"gitdir: ", "commondir"
 
 
@@ -51,11 +55,11 @@ def led_to(file: str, *, follow: bool = False) -> str:
 
 def may_mislead(names: Sequence[str]) -> bool:
     """Whether a file of this path in a repository can lead git to other files."""
-    if not names or "objects" in names:
+    if not names:
         return False
     last = names[-1].upper()
     is_reference = "refs" in map(fold, names[:-1]) or last.endswith("HEAD")
-    return is_reference or last in OTHER_REFERENCES or last == CONFLICTS
+    return is_reference or last in OTHER_REFERENCES or last == CONFLICTS or last.endswith(PACKS)
 
 
 def where_misleading(name: str, data: bytes) -> str:
@@ -67,11 +71,24 @@ def where_misleading(name: str, data: bytes) -> str:
     """
     if name.upper() == CONFLICTS:
         return "by it, git would copy the files that it names into the repository" if data else ""
+    if name.upper().endswith(PACKS):
+        return "by it, git would read objects of another repository" if _leads_away(data) else ""
     if not data.startswith(SYMBOLIC):
         return ""
     target = data.removeprefix(SYMBOLIC).strip()
     misled = len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
     return "by it, git would write to what is no branch or tag" if misled else ""
+
+
+def _leads_away(packs: bytes) -> bool:
+    """Whether a list of packs names one in another folder; see gitformat-pack."""
+    chunks = packs[6] if packs.startswith(b"MIDX") and len(packs) > PACKS_HEADER_BYTES else 0
+    with suppress(struct.error):  # one that is cut off is none to git
+        for at in range(PACKS_HEADER_BYTES, PACKS_HEADER_BYTES + chunks * 12, 12):
+            kind, start, _, end = struct.unpack_from(">4sQ4sQ", packs, at)
+            if kind == b"PNAM" and (end > len(packs) or re.search(rb"[/\\]", packs[start:end])):
+                return True
+    return False
 
 
 def lies_in_repository(path: SafePath) -> bool:
