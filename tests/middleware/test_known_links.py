@@ -458,11 +458,42 @@ async def test_names_in_new_settings_of_a_known_remote_are_asked_about(
         assert known.error is not None
         assert known.error.code != "needs_approval"
         subprocess.run(["git", "config", setting, value], cwd=tmp_path, check=True)
+        fetched_branch(tmp_path, "s3cret")  # as a run can make it look
         for name in ("git_fetch", "git_pull"):
             result = await box.call(name, {}, session="one")
             assert result.error is not None
             assert result.error.code == "needs_approval"
             assert "s3cret" in result.error.message
+
+
+def fetched_branch(repo: Path, name: str) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@a.example")
+    commit = ["git", *who, "commit", "-q", "--allow-empty", "-m", "x"]
+    subprocess.run(commit, cwd=repo, check=True)
+    words = ["git", "update-ref", f"refs/remotes/origin/{name}", "HEAD"]
+    subprocess.run(words, cwd=repo, check=True)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_branch_is_known_to_the_remote_that_it_came_from_before(
+    tmp_path: Path, packed: bool
+) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    address = "http://leak.example/x.git"
+    for words in ("init -q -b main", f"remote add origin {address}"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    async with opened(tmp_path) as box:
+        state = await tainted(box, "one")
+        state.remember_link(address)
+        fetched_branch(tmp_path, "feature/topic")
+        if packed:
+            subprocess.run(["git", "pack-refs", "--all"], cwd=tmp_path, check=True)
+        for began, code in ((0.0, "needs_approval"), (100.0, "connection_failed")):
+            state.began += began
+            given = {"branch": "feature/topic"}
+            result = await box.call("git_fetch", given, session="one")
+            assert result.error is not None
+            assert result.error.code == code, result.render()
 
 
 async def test_a_remote_that_changes_after_the_answer_is_not_fetched(

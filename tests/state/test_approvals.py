@@ -173,6 +173,16 @@ async def test_requests_and_grants_expire(approvals: Approvals) -> None:
     assert not await approvals.is_granted(MARK, "push", "s1")
 
 
+async def test_what_a_rule_allowed_is_not_given_back(approvals: Approvals) -> None:
+    """Else it would be allowed once more when the rule is withdrawn."""
+    await approvals.restore(MARK, "push")
+    assert await approvals.is_granted(MARK, "push", "any")
+    await approvals.grant(await approvals.request(MARK, "push", "", "s1", ""), "rule")
+    await approvals.restore(MARK, "push")
+    await approvals.withdraw((await approvals.list_rules())[0].id)
+    assert not await approvals.is_granted(MARK, "push", "any")
+
+
 async def test_without_a_store_nothing_is_granted(approvals: Approvals) -> None:
     (data_folder() / "toolcrib.db").mkdir(parents=True)
     with pytest.raises(StorageFailure):

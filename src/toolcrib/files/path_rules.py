@@ -236,8 +236,10 @@ READ_PATTERNS = (
     ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore", "*.kdbx", "id_rsa*",
     "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.jks", "*.p8",
     # What editors leave beside them, which holds them whole.
-    "*.pem~", "*.pem.bak", ".*.pem.sw?", "*.key~", "*.key.bak", ".*.key.sw?", ".id_*.sw?",
-    "#.env*#", ".git/.config.sw?", ".git/.config.un~",
+    "*.pem~", "*.pem.bak", "*.pem.save", "#*.pem#", ".*.pem.sw?", ".*.pem.un~", ".*.pem.kate-swp",
+    "*.key~", "*.key.bak", "*.key.save", "#*.key#", ".*.key.sw?", ".*.key.un~", ".*.key.kate-swp",
+    "#id_*#", ".id_*.sw?", ".id_*.un~", ".id_*.kate-swp", "#.env*#", "..env*",
+    ".git/.config.sw?", ".git/.config.un~",
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
     ".config/gcloud", ".config/git/credentials", ".git-credentials", ".git/credentials*",

@@ -260,8 +260,10 @@ def _alternate_faults(objects: str, inside: Inside, budget: list[int]) -> Iterat
                 continue
             if line.startswith('"'):  # git takes the quotes off and reads escapes; none writes such
                 yield "it names objects elsewhere by a path in quotes"
-            real = os.path.realpath(os.path.join(folder, line))  # noqa: PTH118 - as git reads it
-            if not inside(real):
+            place = os.path.join(folder, line)  # noqa: PTH118 - as git reads it
+            real = os.path.realpath(place)
+            # Older versions of git take `..` for the name above, whatever link it comes after.
+            if not (inside(real) and os.path.realpath(os.path.normpath(place)) == real):
                 yield "it uses objects of a folder outside of the workspace"
             if real in found:
                 continue

@@ -85,6 +85,10 @@ class RemoteAddress:
         """Without a password."""
         return re.sub(r"//[^/@]*@", "//", self.url) if self.protocol != "ssh" else self.url
 
+    def link(self, name: str) -> str:
+        """What a conversation knows once its server was sent the name of a reference."""
+        return f"{self.url} {name}"
+
 
 def read_address(text: str, start: str = "") -> RemoteAddress:
     """Read the address of a remote.
@@ -162,21 +166,38 @@ async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
     A remote that was there before the conversation is the user's own. Another one may have
     been set by a run, with something private in its address.
     """
-    if not ctx.session.tainted:
-        return None
     try:
         async with open_repository(ctx) as repository:
             remote = await _fetched(repository, arguments["remote"])
             settings = Path(repository.layout.common_dir, "config")
             changed = last_change(await asyncio.to_thread(settings.stat))
-            opened = [] if ctx.session.began_after(changed) else [remote.judged]
-            branch, url = arguments["branch"], remote.address.url
-            if branch and not await references(repository, f"refs/remotes/{remote.name}/{branch}"):
-                opened.append(f"{url} {branch}")
+            opened = [] if ctx.session.began_after(changed) else remote.links
+            branch = arguments["branch"]
+            known = branch in USUAL_BRANCHES or await _was_fetched(repository, remote.name, branch)
+            if not known:
+                opened.append(remote.address.link(f"refs/heads/{branch}"))
     except (ToolError, OSError):
         return None  # the call itself says what is wrong
     reason = "it reads from a remote"
     return Decision("allow", reason, urls=tuple(opened), judged=remote.judged)
+
+
+async def _was_fetched(repository: Repository, remote: str, branch: str) -> bool:
+    """Whether a branch had come from a remote when the conversation began, so a run made it not."""
+    ref = f"refs/remotes/{remote}/{branch}"
+    if not await references(repository, ref):
+        return False
+    changed = await asyncio.to_thread(_changed, repository.layout.common_dir, ref, branch)
+    return repository.ctx.session.began_after(changed)
+
+
+def _changed(common_dir: str, ref: str, branch: str) -> float:
+    """When a reference, or a folder of the branch's name, was last changed or renamed."""
+    place = Path(common_dir, ref)
+    if not place.exists():
+        return last_change(Path(common_dir, "packed-refs").stat())
+    folders = [*place.parents][: branch.count("/")]
+    return max(last_change(each.stat()) for each in (place, *folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +219,11 @@ class Remote:
         """All that a server learns by settings: they may be a run's."""
         return " ".join([self.address.url, *self.names])
 
+    @property
+    def links(self) -> list[str]:
+        """The same, each name for itself, as a conversation knows it."""
+        return [self.address.link(name) for name in self.names] or [self.address.url]
+
 
 async def fetched_remote(repository: Repository, name: str) -> Remote:
     """The remote of a call that fetches: the one that was judged, where it had to be.
@@ -207,7 +233,7 @@ async def fetched_remote(repository: Repository, name: str) -> Remote:
         NotFound, PathDenied: see `remote_address`.
     """
     remote = await _fetched(repository, name)
-    if repository.ctx.session.tainted and repository.ctx.judged != remote.judged:
+    if repository.ctx.judged != remote.judged:
         raise Conflict(
             f"The remote {remote.name} changed while the call was judged.",
             hint="Send the call again: it is judged as it is now.",
@@ -218,10 +244,8 @@ async def fetched_remote(repository: Repository, name: str) -> Remote:
 async def _fetched(repository: Repository, wanted: str) -> Remote:
     branch = (await repository.head()).branch
     name = wanted or await default_remote(repository, branch)
-    # What was fetched from there, it knows.
-    known = await references(repository, f"refs/remotes/{name}/")
-    branches = {*USUAL_BRANCHES, *(ref.removeprefix(f"refs/remotes/{name}/") for ref in known)}
-    usual = [f"+refs/heads/*:refs/remotes/{name}/*", *(f"refs/heads/{b}" for b in branches)]
+    # What lies beneath refs/remotes, a run may have made: the server need not know it.
+    usual = [f"+refs/heads/*:refs/remotes/{name}/*", *(f"refs/heads/{b}" for b in USUAL_BRANCHES)]
     settings = (f"remote.{name}.fetch", f"branch.{branch}.merge")
     values = [s.value for s in repository.settings if s.name in settings and s.value not in usual]
     return Remote(name, await remote_address(repository, name), tuple(values))

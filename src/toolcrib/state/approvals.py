@@ -260,9 +260,18 @@ class Approvals:
         return await self._rows.write(write)
 
     async def restore(self, fingerprint: str, tool: str) -> None:
-        """Give back a grant for one call that was used up by a call which did not go on."""
+        """Give back a grant for one call that was used up by a call which did not go on.
+
+        Where a rule had allowed it, none was.
+        """
+        rule = "SELECT 1 FROM approval_grant WHERE scope = 'rule' AND tool = ? AND fingerprint = ?"
         row = ("once", tool, fingerprint, "", "", time.time())
-        await self._rows.write(lambda c: c.execute(GRANT, row))
+
+        def write(connection: sqlite3.Connection) -> None:
+            if connection.execute(rule, (tool, fingerprint)).fetchone() is None:
+                connection.execute(GRANT, row)
+
+        await self._rows.write(write)
 
     async def refuse(self, request_id: str) -> ApprovalRequest:
         """Close a request without allowing it. Raises NotFound like `grant`."""

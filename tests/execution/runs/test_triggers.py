@@ -28,6 +28,8 @@ ACTED_ON = [
     ".tekton/a.yaml", "netlify.toml", "cloudbuild.yaml", ".github/hooks/x.json",
     "AGENT.override.md", ".tox/py/bin/python", ".nox/x", ".pydistutils.cfg",
     ".pyenv/versions/3.12.9/bin/python3.12", ".rustup/settings.toml", ".local/share/pipx/venvs/x",
+    ".valgrindrc", "tool-gdb.py", ".curlrc", ".lessfilter", ".config/tmux/tmux.conf", ".mailcap",
+    ".local/bin/ls", ".node_modules/x.js",
     ".claude.json", ".config/Code/User/settings.json", ".config/Cursor/User/settings.json",
     ".config/goose/config.yaml", ".codeium/windsurf/mcp_config.json", ".gradle/init.d/x.gradle",
     ".local/share/systemd/user/x.service", ".config/plasma-workspace/env/x.sh",

@@ -283,3 +283,14 @@ async def test_objects_of_another_repository_of_the_workspace_are_used(
     (repo / ".git/objects/info/alternates").write_text(f"{repo}/near/.git/objects\n" * 10_000)
     await do(box, "change_directory", path="near")
     assert "Ann" in await do(box, "git_log")
+
+
+async def test_objects_above_a_link_are_not_used(box: Toolbox, repo: Path, tmp_path: Path) -> None:
+    """Older versions of git take `..` for the name above, so it leads them elsewhere."""
+    (repo / "deep/inner").mkdir(parents=True)
+    (repo / "deep/objects").mkdir()
+    (repo / "near").symlink_to("deep/inner")
+    (repo / "objects").symlink_to(tmp_path)
+    (repo / ".git/objects/info").mkdir(exist_ok=True)
+    (repo / ".git/objects/info/alternates").write_text(f"{repo}/near/../objects\n")
+    assert "outside of the workspace" in await refused(box, "git_log")

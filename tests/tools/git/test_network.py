@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,25 @@ exit $code
     assert (result.error.code if result.error else "") == ("conflict" if plans == JUDGED else "")
     pushed = git(served / "x.git", "log", "-1", "--format=%s", "main").strip()
     assert pushed == ("second" if plans == JUDGED else "what the person saw")
+
+
+async def test_a_branch_that_was_pushed_is_fetched_without_a_question(
+    server: GitServer, ws: Path
+) -> None:
+    """Its server was sent the name with it; also where all of that is of one conversation."""
+    async with Toolbox(settings(server), workspace=ws) as box:
+        call = partial(box.call, session="one")
+        await call("git_clone", {"url": f"{server.url}/x.git"})
+        await call("change_directory", {"path": "x"})
+        await call("git_checkout", {"branch": "topic", "create": True})
+        assert (await call("git_push", {})).error is None
+        await call("read_file", {"path": "a.txt"})
+        fetched = await call("git_fetch", {})
+        assert fetched.error is None, fetched.render()
+        git(ws / "x", "config", "branch.topic.merge", "refs/heads/private")
+        refused = await call("git_fetch", {})
+        assert refused.error is not None
+        assert refused.error.code == "needs_approval"
 
 
 async def test_forcing_tells_what_goes_and_is_not_asked_where_it_is_refused(

@@ -114,7 +114,8 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     if force and push.replaced:
         replaced = "; ".join(push.replaced[:MAX_SUBJECTS])
         what += f"; there it replaces {counted(len(push.replaced), 'commit')}: {replaced}"
-    return Decision("ask", f"it {verb} {what}", judged=push.judged)
+    sent = push.address.link(f"refs/heads/{push.there}")
+    return Decision("ask", f"it {verb} {what}", urls=(sent,), judged=push.judged)
 
 
 @tool(
@@ -162,7 +163,7 @@ async def git_push(
             # The commit itself: a job may move the branch meanwhile.
             spec = f"{push.commit}:refs/heads/{push.there}"
             output = await transfer(repository, connection, "push", *args, push.remote, spec)
-        follows = not delete and await _follow(repository, push)
+        follows = "" if delete else await _follow(repository, push)
         await repository.save_branch_settings()
     where = push.where
     if delete:
@@ -171,19 +172,23 @@ async def git_push(
         text = f"{where} has all of it already."
     else:
         text = f"Pushed {counted(push.count, 'commit')} to {where}, now at {push.commit[:8]}."
-    note = f" {push.branch} follows it now." if follows else ""
     if repository.confinement is not None and repository.has_hook("pre-push"):
-        note += " Its hook pre-push did not run: what talks to a remote stays outside the sandbox."
-    return Result(text=text + note, data={"remote": push.remote, "branch": push.there})
+        follows += (
+            " Its hook pre-push did not run: what talks to a remote stays outside the sandbox."
+        )
+    return Result(text=text + follows, data={"remote": push.remote, "branch": push.there})
 
 
-async def _follow(repository: Repository, push: Push) -> bool:
-    """Let a branch that follows none follow the one that it was pushed to; whether it did not."""
+async def _follow(repository: Repository, push: Push) -> str:
+    """Let a branch that follows none follow the one that it was pushed to; what came of it."""
     if repository.value(f"branch.{push.branch}.merge"):
-        return False
-    for name, value in (("remote", push.remote), ("merge", f"refs/heads/{push.there}")):
-        await repository.run("config", f"branch.{push.branch}.{name}", value)
-    return True
+        return ""
+    try:
+        for name, value in (("remote", push.remote), ("merge", f"refs/heads/{push.there}")):
+            await repository.run("config", f"branch.{push.branch}.{name}", value)
+    except ToolError as error:
+        return f" {push.branch} does not follow it: {error.message}"
+    return f" {push.branch} follows it now."
 
 
 async def _refuse_protected(
