@@ -24,8 +24,8 @@ MAX_DISPLAYED = 5
 VERBS = {"INSERT": "adds", "UPDATE": "changes", "DELETE": "removes"}
 
 
-async def preview_text(source: Source, sql: str, ctx: Ctx) -> str:
-    """What statements would do, tried on a copy in memory: counts and the first rows.
+async def preview(source: Source, sql: str, ctx: Ctx) -> Mapping[str, Any]:
+    """What statements would do, tried on a copy in memory; see `sqlite_child.preview`.
 
     Raises:
         BadInput: a statement fails, or the source is no SQLite file.
@@ -38,7 +38,7 @@ async def preview_text(source: Source, sql: str, ctx: Ctx) -> str:
         answer, _ = await ctx.use(Workers).run(
             task("sqlite", "preview", "read"), request, b"", ctx.deadline, opened.descriptors
         )
-    return _described(answer)
+    return answer
 
 
 def _file(source: Source) -> SafePath:
@@ -61,7 +61,8 @@ def _need_sqlite(opened: OpenSource, path: SafePath) -> None:
         )
 
 
-def _described(answer: Mapping[str, Any]) -> str:
+def described(answer: Mapping[str, Any]) -> str:
+    """What statements do, in words: counts and the first rows."""
     parts = [f"{VERBS[action]} {count:,} of {name}" for action, name, count in answer["counts"]]
     for name, (before, after) in answer["tables"].items():
         parts.append(
@@ -69,8 +70,10 @@ def _described(answer: Mapping[str, Any]) -> str:
             if before is None
             else f"drops the table {name} with {before:,} rows"
             if after is None
-            else f"{name}: {before:,} rows, then {after:,}"
+            else f"takes {name} from {before:,} rows to {after:,}"
         )
+    if answer["unseen"]:
+        parts.append(f"touches {answer['unseen']:,} more that cannot be shown")
     rows = []
     for action, name, old, new in answer["rows"][:MAX_DISPLAYED]:
         rows.append(f"{action.lower()} {name}: {' -> '.join(filter(None, (old, new)))}")
@@ -82,20 +85,20 @@ async def change_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | N
     if arguments.get("dry_run"):
         return None
     try:
-        text = await preview_text(arguments["source"], str(arguments.get("sql") or ""), ctx)
+        answer = await preview(arguments["source"], str(arguments.get("sql") or ""), ctx)
     except ToolError:
         return None
-    return Decision("ask", f"it {text}")
+    return Decision("ask", f"it {described(answer)}", judged=answer["identity"])
 
 
-async def change(source: Source, sql: str, ctx: Ctx) -> tuple[int, int]:
+async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any], int]:
     """Run statements on a database, all or nothing.
 
     Returns:
-        How many rows were touched, and the step that `undo_changes` takes back; 0 for none.
+        What they did, and the step that `undo_changes` takes back; 0 for none.
 
     Raises:
-        Conflict: it was changed meanwhile.
+        Conflict: it was changed meanwhile, or they do something else than what was judged.
         Busy: another program holds it.
         BadInput, Denied, UnsupportedContent: as the engine says.
     """
@@ -114,7 +117,7 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[int, int]:
         )
         digest, size = await in_thread(lambda _: changes.blobs.add([before]), ctx.deadline)
         state = EntryState.of(os.fstat(only[0]), digest=digest)
-        request["digest"] = found["digest"]
+        request |= {"digest": found["digest"], "identity": ctx.judged}
         done, _ = await workers.run(
             task("sqlite", "apply", "change"), request, b"", ctx.deadline, only
         )
@@ -123,7 +126,7 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[int, int]:
     made.before, made.after, made.undoable = state, after, bool(done["whole"])
     note = "" if done["whole"] else "another program reads the database, whose log holds the change"
     step = await changes.record("change_database", ctx.session, [made], note, size)
-    return int(done["touched"]), step
+    return done, step
 
 
 def _need_single_name(fd: int, path: SafePath) -> None:

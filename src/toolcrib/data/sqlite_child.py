@@ -271,7 +271,7 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     """What statements would do to a database, tried on a copy in memory.
 
     Returns:
-        How many rows of which table would be added, changed and removed, and some of them.
+        See `_observed`.
 
     Raises:
         BadInput: a statement fails.
@@ -283,25 +283,46 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
             original.execute("SELECT count(*) FROM sqlite_master").fetchone()
             whole = original.serialize()
         with closing(_memory(whole)) as connection:
-            before = _counts(connection)
-            _watch(connection)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
-            _run(connection, request["sql"])
-            listed = connection.execute(LISTED, (MAX_LISTED_CHANGES,)).fetchall()
-            counts = connection.execute(TALLIED).fetchall()
-            after = _counts(connection)
-            return {
-                "rows": [list(row) for row in listed],
-                "counts": [list(row) for row in counts],
-                "tables": {
-                    name: [before.get(name), after.get(name)]
-                    for name in {**before, **after}
-                    if (name in before) != (name in after)
-                },
-            }, b""
+            return _observed(connection, request["sql"]), b""
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise explained(error, changes=True) from None
+
+
+def _observed(connection: sqlite3.Connection, sql: str) -> dict[str, Any]:
+    """Run statements in the transaction that is open, and look at what they do.
+
+    Returns:
+        How many rows of which table are added, changed and removed (`counts`), some of them
+        (`rows`), what becomes of `tables`, how many rows more are touched (`unseen`), and one
+        `identity` for all of that but new values, which may be random or a time.
+    """
+    before = _counts(connection)
+    _watch(connection)
+    touched = _run(connection, sql)
+    listed = connection.execute(LISTED, (MAX_LISTED_CHANGES,)).fetchall()
+    counts = connection.execute(TALLIED).fetchall()
+    after = _counts(connection)
+    sums = {name: 0 for _, name, _ in counts}
+    for action, name, count in counts:
+        sums[name] += {"INSERT": count, "DELETE": -count}.get(action, 0)
+    tables = {
+        name: [before.get(name), after.get(name)]
+        for name in {**before, **after}
+        if (name in before) != (name in after)
+        or after.get(name, 0) - before.get(name, 0) != sums.get(name, 0)
+    }
+    seen = 2 * sum(count for *_, count in counts)  # each was noted, in a row of its own
+    unseen = max(touched - seen, 0)
+    there = [row[:3] for row in listed if row[0] != "INSERT"]
+    return {
+        "rows": [list(row) for row in listed],
+        "counts": [list(row) for row in counts],
+        "tables": tables,
+        "unseen": unseen,
+        "identity": _digest(repr((there, sorted(counts), sorted(tables.items()), unseen)).encode()),
+    }
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
@@ -353,23 +374,40 @@ DENIED_CHANGES = frozenset(
     [
         *(sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION),
         getattr(sqlite3, "SQLITE_SAVEPOINT", 32),
+        sqlite3.SQLITE_CREATE_TEMP_TRIGGER,  # it could hide rows from ours
     ]
 )
+OURS = "toolcrib "
+"""How the names begin by which changes are watched."""
 
 
-def _authorize_change(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-    if action in DENIED_CHANGES:
-        return sqlite3.SQLITE_DENY
-    if action in (sqlite3.SQLITE_PRAGMA, sqlite3.SQLITE_FUNCTION):
-        return _authorize(action, first, second)
-    return sqlite3.SQLITE_OK
+class _ChangeAuthorizer:
+    """Decides what one statement that changes may reach."""
+
+    def __init__(self) -> None:
+        self._drops_table = False
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, _: str | None, trigger: str | None
+    ) -> int:
+        if action in DENIED_CHANGES:
+            return sqlite3.SQLITE_DENY
+        self._drops_table |= action == sqlite3.SQLITE_DROP_TABLE
+        is_ours = any(name and name.lower().startswith(OURS) for name in (first, second))
+        # With its table, a trigger of ours goes by itself.
+        goes = self._drops_table and action == sqlite3.SQLITE_DROP_TEMP_TRIGGER
+        if is_ours and not goes and not (trigger and trigger.startswith(OURS)):
+            return sqlite3.SQLITE_DENY
+        if action in (sqlite3.SQLITE_PRAGMA, sqlite3.SQLITE_FUNCTION):
+            return _authorize(action, first, second)
+        return sqlite3.SQLITE_OK
 
 
 def _run(connection: sqlite3.Connection, sql: str) -> int:
     """Run statements in the transaction that is open; how many rows they touched."""
     before = connection.total_changes
-    connection.set_authorizer(_authorize_change)
     for statement in statements(sql):
+        connection.set_authorizer(_ChangeAuthorizer())
         connection.execute(statement)
     connection.set_authorizer(None)
     return connection.total_changes - before
@@ -418,15 +456,16 @@ def apply(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Change the file of a database, all or nothing.
 
     Args:
-        request: `sql`, `path`, `fd`, and the `digest` that the file must have.
+        request: `sql`, `path`, `fd`, the `digest` that the file must have, and the `identity` of
+            what was judged.
         data: nothing.
 
     Returns:
-        How many rows were `touched`, and whether the file holds the `whole` change: a log that
-        others read cannot be emptied.
+        See `_observed`; and whether the file holds the `whole` change: a log that others read
+        cannot be emptied.
 
     Raises:
-        Conflict: the file has changed since.
+        Conflict: the file has changed since, or the statements do something else.
         BadInput, Busy, Denied: a statement fails, or another program holds it.
     """
     del data
@@ -435,10 +474,16 @@ def apply(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
             content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
             if _digest(content) != request["digest"]:
                 raise Conflict("The database was changed meanwhile.", hint="Send the call again.")
-            touched = _run(connection, request["sql"])
+            done = _observed(connection, request["sql"])
+            if done["identity"] != request["identity"]:
+                raise Conflict(
+                    "Nothing was changed: the statements do something else by now than what the "
+                    "user was shown.",
+                    hint="Send the call again; name what is meant without random() and the time.",
+                )
             connection.execute("COMMIT")
             checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return {"touched": touched, "whole": not checkpoint[0]}, b""
+            return {**done, "whole": not checkpoint[0]}, b""
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise explained(error, changes=True) from None
 

@@ -50,8 +50,8 @@ DISPLAYED_BY_HOST = ("mcp", "lmstudio")
 """Surfaces whose host may show its user every call before it is made."""
 CODE_CHARS = 3000
 """Of an argument of a tool that runs code: whoever allows it has to see what it is."""
-BLANKS = re.compile(r"[ \t]{40,}")
-"""What stands behind so many is easily overlooked."""
+BLANKS = re.compile(r"[^\S\n]{40,}")
+"""What stands behind so many, of any width, is easily overlooked."""
 SLASHES = re.compile("/{2,}")
 OUR_OWN = (
     BadInput,
@@ -376,11 +376,12 @@ async def _ask(call: Call, decision: Decision) -> bool:
 def _mark(call: Call, decision: Decision) -> str:
     """Leave holds for what the person saw: in that folder, for that reason, with that effect.
 
-    What was judged says it whole, where the question names a commit by its first digits.
+    What was judged says the effect whole, where there is that: the question names a commit by its
+    first digits, and random values of one look.
     """
-    seen = {"reason": decision.reason, "preview": decision.preview}
-    if decision.judged:
-        seen["judged"] = decision.judged
+    seen = {"judged": decision.judged}
+    if not decision.judged:
+        seen = {"reason": decision.reason, "preview": decision.preview}
     if call.tool.rights & (FILES | EXEC):
         seen["folder"] = _folder_of(call)
     return fingerprint(call.tool.name, {**_given(call), "": seen})

@@ -18,6 +18,7 @@ SOCK_DIAG, SOCK_DIAG_BY_FAMILY, REQUEST_DUMP = 4, 20, 0x301
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 ALL_STATES, SHOW_VFS, SHOW_PEER, SHOW_WAITING = 0xFFFFFFFF, 2, 4, 8
 VFS, PEER, WAITING = 1, 2, 3
+LISTENING = 10
 HEADER_BYTES, MESSAGE_BYTES = 16, 16
 """Of a netlink message, and of what it says of one socket; see linux/unix_diag.h."""
 LIST_SECONDS = 1.0
@@ -33,10 +34,13 @@ and is not of datagrams. A name may hold the end of a line and what looks like a
 class UnixSocket(NamedTuple):
     """One of the kernel's list: its number, its file by number and device, and its other ends.
 
+    `listens` says whether it is that of a server.
+
     Those of a server are the clients that it did not accept yet: their connections have no number.
     """
 
     number: int
+    listens: bool
     file: tuple[int, int] | None
     peers: frozenset[int]
 
@@ -86,7 +90,8 @@ def _socket_of(message: bytes) -> UnixSocket:
         elif kind in (PEER, WAITING):
             peers.update(words)
         attributes = attributes[(length + 3) & ~3 :]
-    return UnixSocket(struct.unpack_from("=I", message, 4)[0], file, frozenset(peers - {0}))
+    _, _, state, _, number = struct.unpack_from("=4BI", message)
+    return UnixSocket(number, state == LISTENING, file, frozenset(peers - {0}))
 
 
 def bound_inodes() -> frozenset[int]:
@@ -103,7 +108,8 @@ def reaches_ours(link: Diagnostic) -> bool:
     """Whether another network has an end of a connection to a file of our own.
 
     The server's end belongs to the network of who connected, and has the server's file, whatever
-    its name is by now; of datagrams there is the client's alone, which tells the server's.
+    its name is by now; of datagrams there is the client's alone, which tells the server's. Where
+    we are connected to a server of that network, its file is none of ours.
 
     Args:
         link: a `diagnostic_socket` of that network.
@@ -113,11 +119,13 @@ def reaches_ours(link: Diagnostic) -> bool:
     """
     with diagnostic_socket() as own:
         ours = [each for each in listed(own) if each.file]
-    files, numbers = {each.file for each in ours}, {each.number for each in ours}
+    theirs = listed(link)
+    files = {each.file for each in ours} - {each.file for each in theirs if each.listens}
+    numbers = {each.number for each in ours}
     waiting = frozenset[int]().union(*(each.peers for each in ours))
     return any(
         each.file in files or each.number in waiting or not numbers.isdisjoint(each.peers)
-        for each in listed(link)
+        for each in theirs
     )
 
 

@@ -436,6 +436,34 @@ async def test_sockets_of_its_own_are_left_to_it(bench: RunBench, root: Path) ->
     assert not any("connected" in note or "covered:" in note for note in notes), notes
 
 
+SERVES = """
+import socket, time
+server, worker = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+server.bind("own.sock")
+server.listen()
+worker.connect("own.sock")
+kept = [server.accept()]
+print("ready", flush=True)
+kept.append(server.accept())
+time.sleep(1.5)
+print("works", flush=True)
+time.sleep(60)
+"""
+
+
+async def test_the_user_may_connect_to_its_server(bench: RunBench, root: Path) -> None:
+    """To which a worker of its own is connected as well."""
+    (root / "serves.py").write_text(SERVES)
+    running = await bench.start("python3 serves.py")
+    await lines_of(running, "ready")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(root / "own.sock"))
+        async with asyncio.timeout(40):
+            await lines_of(running, "works")
+    notes = (await running.finish()).notes
+    assert not any("connected" in note for note in notes), notes
+
+
 KEEPS = """
 import os, socket, stat, sys, time
 route = sys.argv[1]

@@ -204,6 +204,69 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
     assert not (ws / "x.db").exists()
 
 
+HIDING = {
+    "DROP TABLE item; CREATE TABLE item (id)": "takes item from 3 rows to 0",
+    'DELETE FROM item; DELETE FROM temp."toolcrib changes"': "denied",
+    'DROP TRIGGER temp."toolcrib DELETE item"; DELETE FROM item': "denied",
+    'CREATE TEMP TRIGGER x BEFORE INSERT ON temp."toolcrib changes" BEGIN SELECT RAISE(IGNORE);'
+    " END; DELETE FROM item": "denied",
+    'ALTER TABLE temp."toolcrib changes" RENAME TO x; DELETE FROM item': "denied",
+    "ALTER TABLE item RENAME TO x; DELETE FROM x; ALTER TABLE x RENAME TO item": "removes 3",
+    "DELETE FROM item WHERE NOT EXISTS (SELECT 1 FROM sqlite_temp_master)": "touches no rows",
+    "DELETE FROM item WHERE (SELECT file FROM pragma_database_list) <> ''": "removes 3",
+}
+
+
+@pytest.mark.parametrize("sql", HIDING)
+async def test_what_is_asked_is_what_is_done(box: Toolbox, shop: Path, sql: str) -> None:
+    """Statements that hide from the trial what they do, or do something else in it."""
+    before, seen = shop.read_bytes(), list[Question]()
+    call = {"source": "shop.db", "sql": sql}
+    refused = await box.call("change_database", call, caller=caller(False, seen))
+    assert refused.error
+    if HIDING[sql] == "denied":
+        assert refused.error.code == "denied"
+        assert "may not" in refused.error.message or not seen
+    else:
+        assert HIDING[sql] in seen[0].reason
+    agreed = await box.call("change_database", call, caller=caller(True, []))
+    if "no rows" in HIDING[sql] and agreed.error is None:
+        rows = {"source": "shop.db", "sql": "SELECT count(*) FROM item"}
+        assert (await ok(box, "query_database", **rows)).data["rows"] == [[3]]
+    else:
+        assert (agreed.error is None) == (HIDING[sql] != "denied") or shop.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "CASE WHEN (SELECT random()) > 0 THEN abs(-9223372036854775807 - 1) ELSE 1 END",
+        "(SELECT random()) > 0",
+    ],
+)
+async def test_what_is_random_removes_nothing_unasked(
+    box: Toolbox, shop: Path, condition: str
+) -> None:
+    """By a person who agrees to all that removes nothing."""
+
+    async def ask(question: Question) -> bool:
+        return "removes" not in question.reason
+
+    call = {"source": "shop.db", "sql": f"DELETE FROM item WHERE {condition}"}
+    for _ in range(8):
+        await box.call("change_database", call, caller=Caller("test", ask=ask))
+    rows = {"source": "shop.db", "sql": "SELECT count(*) FROM item"}
+    assert (await ok(box, "query_database", **rows)).data["rows"] == [[3]]
+
+
+async def test_random_values_and_times_are_written(box: Toolbox, shop: Path) -> None:
+    sql = "UPDATE person SET name = hex(randomblob(8)) || julianday('now')"
+    call = {"source": "shop.db", "sql": sql}
+    done = await box.call("change_database", call, caller=caller(True, []))
+    assert done.error is None, done.render()
+    assert done.data["touched"] == 2
+
+
 OTHER = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)

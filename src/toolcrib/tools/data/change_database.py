@@ -6,7 +6,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.data.database_changes import change, change_verdict, preview_text
+from toolcrib.data.database_changes import change, change_verdict, described, preview
 from toolcrib.data.databases import SourceArgument
 from toolcrib.text.display import counted
 
@@ -40,9 +40,12 @@ async def change_database(
     if not sql.strip():
         raise BadInput("There is no SQL.", hint="Send an INSERT, UPDATE, DELETE or CREATE.")
     ctx.session.taint(private=True)
-    text = await preview_text(source, sql, ctx)
+    if dry_run or not ctx.judged:  # what fails says so here
+        text = described(await preview(source, sql, ctx))
     if dry_run:
         return Result(text=f"Nothing is changed yet. It {text}.", data={"dry_run": True})
-    touched, step = await change(source, sql, ctx)
-    line = f"{source.display}: {counted(touched, 'row')} touched, step {step}. It {text}."
+    done, step = await change(source, sql, ctx)
+    touched = sum(count for *_, count in done["counts"]) + done["unseen"]
+    line = f"{source.display}: {counted(touched, 'row')} touched, step {step}. "
+    line += f"It {described(done)}."
     return Result(text=line, data={"touched": touched, "step": step}, private=True)

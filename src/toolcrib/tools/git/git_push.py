@@ -48,8 +48,8 @@ class Push:
 
     @property
     def judged(self) -> str:
-        """What a person is asked about: this commit (or none, to delete), and where it goes."""
-        return f"{self.commit} {self.there} {self.address.url}"
+        """What a person is asked about: this commit (or none, to delete), and what it replaces."""
+        return f"{self.commit} {self.known} {self.there} {self.address.url}"
 
     @property
     def where(self) -> str:
