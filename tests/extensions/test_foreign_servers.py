@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -528,8 +529,11 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> None:
+async def test_a_program_that_models_can_write_is_not_started(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = folder.parent / "workspace"
+    monkeypatch.setenv("PLACE", str(workspace))
     workspace.mkdir()
     program = workspace / "server.py"
     program.write_text(Path(foreign_mcp.__file__).read_text())
@@ -548,7 +552,11 @@ async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> N
         {"command": "serve", "args": ["good", *words], "env": {"PATH": search}},
         {"command": "sh", "args": ["-c", f"'{sys.executable}' '{program}' good {folder}"]},
         {"command": "node", "args": [f"--require={program}", "-e", "0"]},
+        {"command": "sh", "args": ["-c", f"({sys.executable}<{program})"]},
+        {"command": "sh", "args": ["-c", f"{sys.executable} $PLACE/server.py"]},
+        {"command": "perl", "args": [f"-I{workspace}", "-e", "0"]},
         {**plain, "env": {"PYTHONPATH": f"/tmp:{workspace}"}},
+        {**plain, "env": {"HOME": str(workspace)}},
         {**entry(folder), "cwd": str(workspace)},
     ):
         config = tree(folder)
@@ -562,7 +570,7 @@ async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> N
     (workspace / python.name).symlink_to(program)
     config["mcp"]["servers"]["moss"] = {
         "command": python.name,
-        "args": [foreign_mcp.__file__, "good", str(folder), str(workspace)],
+        "args": [foreign_mcp.__file__, "good", str(folder), str(workspace), "x" * 300],
         "env": {
             "PATH": f"{workspace}{os.pathsep}{Path(sys.executable).parent}",
             "DATA": str(program),
@@ -588,3 +596,16 @@ async def test_in_a_home_that_is_the_workspace_it_starts_elsewhere(
     async with opened(tree(folder), folder) as box:
         variables = await box.call("search_tools", {"query": "moss"})
         assert "moss_" in variables.text
+    # Nor does it load what a run installed for the user there.
+    base = Path(sys.executable).resolve()
+    site = workspace / f".local/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    site.mkdir(parents=True)
+    (site / "x.pth").write_text(f"import os; open({str(folder / 'loaded')!r}, 'w').close()\n")
+    settings = {"HOME": str(workspace), "PATH": os.environ["PATH"]}
+    subprocess.run([base, "-c", "0"], env=settings, check=True)
+    assert (folder / "loaded").exists()
+    (folder / "loaded").unlink()
+    config["mcp"]["servers"]["moss"] = {"command": str(base), "args": ["-c", "0"]}
+    async with opened(config, folder) as box:
+        await box.call("search_tools", {"query": "moss"})
+    assert not (folder / "loaded").exists()

@@ -43,11 +43,13 @@ PASSED_ON = frozenset(
     {"notifications/progress", "notifications/tools/list_changed", "notifications/cancelled"}
 )
 """Notifications that somebody here looks at."""
-PARTS = re.compile(r"""[\s=:,;'"]+""")
+PARTS = re.compile(r"""[\s=:,;'"()<>|&`]+""")
 """Between the parts of an argument, as of `--require=FILE` or `sh -c "python3 FILE"`."""
+GLUED = re.compile(r"-\w(?=[/~$])")
+"""An option that its folder follows at once, as of `-I/FOLDER`."""
 LOADS_CODE = re.compile(
     r"PYTHON\w+|NODE_(?:PATH|OPTIONS)|(?:LD|DYLD|GEM)_\w+|PERL5?\w+|RUBY\w+|CLASSPATH"
-    r"|JAVA_TOOL_OPTIONS|(?:BASH_)?ENV"
+    r"|JAVA_TOOL_OPTIONS|(?:BASH_)?ENV|HOME|XDG_CONFIG_HOME|GIT_SSH_COMMAND"
 )
 """Variables by which programs load code."""
 MAX_PAGES = 50
@@ -275,13 +277,15 @@ class ServerConnection:
         start = plain_path(settings.cwd or ("/" if lies_in(roots, plain_path("~")) else "~"))
         whole = settings.env.get("PATH") or environment(("PATH",)).get("PATH") or os.defpath
         path = _without(roots, whole)
+        # What runs install for the user, if that is their workspace, is no part of a server.
+        own = {"PYTHONNOUSERSITE": "1"} if lies_in(roots, plain_path("~")) else {}
         command = settings.command
         command = program_on(path, command) or program_on(whole, command) or command
         self._refuse_what_models_write(roots, start, command)
         process = await self._services.use(Processes).spawn(
             [command, *settings.args],
             cwd=start,
-            env={**settings.env, "PATH": path, **self._secrets(settings.env_from)},
+            env={**own, **settings.env, "PATH": path, **self._secrets(settings.env_from)},
             stdin="pipe",
         )
         to_client, incoming = anyio.create_memory_object_stream[Any](0)
@@ -320,10 +324,13 @@ class ServerConnection:
         words = [(word, True) for word in (command, *settings.args)]
         words += [(v, False) for name, v in settings.env.items() if LOADS_CODE.fullmatch(name)]
         for word, files in words:
-            for piece in (word, *PARTS.split(word)):
+            for part in (word, *PARTS.split(word)):
+                piece = os.path.expanduser(os.path.expandvars(GLUED.sub("", part)))  # noqa: PTH111
                 path = piece if piece.startswith("/") else f"{start}/{piece}"
+                glued = GLUED.match(part) is not None
                 absolute = files or piece.startswith("/")
-                if absolute and lies_in(roots, path, files=files) and not lies_in(ours, path):
+                inside = absolute and lies_in(roots, path, files=files and not glued)
+                if inside and not lies_in(ours, path):
                     raise Denied(
                         f"The MCP server {self.name} is not started: {piece} lies in the "
                         "workspace, where models may change it.",
