@@ -367,6 +367,44 @@ async def test_commits_of_a_run_where_git_remembers_conflicts(each: RunBench, ro
     assert not any("MERGE_RR" in note for note in outcome.notes), outcome.notes
 
 
+TREE_TAMPERED = {
+    "index": index_naming("../../mine"),
+    "sharedindex.0a": index_naming("../../mine"),
+    "ORIG_HEAD": b"ref: commondir",
+    "MERGE_RR": b"0\t../x",
+}
+
+
+@pytest.mark.parametrize("name", TREE_TAMPERED)
+@pytest.mark.parametrize("top", ["x", "x.git"])
+async def test_a_working_tree_of_a_repository_of_any_name(
+    each: RunBench, root: Path, top: str, name: str
+) -> None:
+    """What leads git to other files lies there beside its files, wherever the tree itself is."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    store, tree = root / top / ".bare", root / "tree"
+    git(root, "init", "-q", "--bare", str(store))
+    git(root, "clone", "-q", str(store), "seed")
+    git(root / "seed", *who, "commit", "-qm", "x", "--allow-empty")
+    git(root / "seed", "push", "-q", "origin", "HEAD")
+    git(store, "worktree", "add", "-q", str(tree))
+    data = b64encode(TREE_TAMPERED[name]).decode()
+    place = store / "worktrees/tree" / name
+    before = place.read_bytes() if place.exists() else None
+    outcome = await each.changed(f"echo {data} | base64 -d > {place}; echo x > note")
+    assert (root / "note").exists()
+    assert (place.read_bytes() if place.exists() else None) == before, outcome.notes
+    leads = ("objects/info/alternates", "refs/heads/other")
+    await each.changed(f"cd {store}; mkdir -p objects/info; echo /etc > {leads[0]}; "
+                       f"echo 'ref: config' > {leads[1]}")  # fmt: skip
+    assert not [path for path in leads if (store / path).exists()]
+    commit = f"git {' '.join(who)} commit -qm second"
+    added = await each.changed(f"cd tree; echo x > file; git add file; echo x > {name}; {commit}")
+    assert added.state == "applied", added.notes
+    assert git(tree, "log", "--format=%s").split() == ["second", "x"]
+    assert "file" not in git(tree, "status", "--porcelain").split()
+
+
 BARE_TAMPERED = {
     "objects/pack/multi-pack-index": PACKS,
     "objects/pack/multi-pack-index.d/x.midx": PACKS,

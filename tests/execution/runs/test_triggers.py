@@ -196,24 +196,6 @@ async def test_a_bare_repository_of_any_name(
     assert not list(root.rglob("owned"))
 
 
-@pytest.mark.parametrize("name", ["index", "ORIG_HEAD", "MERGE_RR", "sharedindex.0a"])
-@pytest.mark.parametrize("top", ["x", "x.git"])
-async def test_a_working_tree_of_a_repository_of_any_name(
-    bench: RunBench, root: Path, top: str, name: str
-) -> None:
-    """What leads git to other files lies there beside its files, wherever the tree itself is."""
-    words = ["-c", "user.name=A", "-c", "user.email=a@a.example", "commit", "-qm", "x"]
-    store, tree = root / top / ".bare", root / "tree"
-    subprocess.run(["git", "init", "-q", "--bare", store], check=True)
-    subprocess.run(["git", "clone", "-q", store, root / "seed"], check=True)
-    subprocess.run(["git", "-C", root / "seed", *words, "--allow-empty"], check=True)
-    subprocess.run(["git", "-C", root / "seed", "push", "-q", "origin", "HEAD"], check=True)
-    subprocess.run(["git", "-C", store, "worktree", "add", "-q", tree], check=True)
-    outcome = await bench.changed(f"echo x > {top}/.bare/worktrees/tree/{name}")
-    assert outcome.state == "held"
-    assert (await bench.changed(f"echo x > tree/{name}; echo x > {name}")).state == "applied"
-
-
 async def test_what_settings_of_git_point_at(bench: RunBench, root: Path) -> None:
     subprocess.run(["git", "init", "-q", root], check=True)
     for name, value in (("core.hooksPath", "tools/hooks"), ("include.path", "../shared.ini")):

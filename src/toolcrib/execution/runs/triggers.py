@@ -26,9 +26,7 @@ from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.index import INDEX
-from toolcrib.files.repositories.judgement import repository_depth
-from toolcrib.files.repositories.places import is_repository, may_mislead, names_of_repository
+from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
 
@@ -50,6 +48,8 @@ REPOSITORY_PARTS = frozenset(
     | {"remotes", "branches"}
 )
 """The names by which git takes a folder for a repository, or that it obeys in one."""
+JUDGED = frozenset({"HEAD", "objects", "refs"})
+"""See `RunRepositories`."""
 BARE_REPOSITORY = "a repository without files, whose settings git obeys in its folder"
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
@@ -228,20 +228,25 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     `files/repositories`.
     """
     named: dict[SafePath, set[str]] = defaultdict(set)
+    new: set[SafePath] = set()
     for delta in deltas:
         parts = delta.path.parts
-        if not REPOSITORY_PARTS.isdisjoint(map(fold, parts)):
-            for depth, name in enumerate(parts):
-                if fold(name) in REPOSITORY_PARTS and not "/".join(parts[:depth]).endswith(".git"):
-                    named[delta.path.ancestor(depth)].add(name)
-        leads = INDEX.match(fold(parts[-1])) or may_mislead(parts[-1:])
-        if leads and not repository_depth(delta.path):  # else it is judged by its content
-            named[delta.path.parent].add(parts[-1])
+        if REPOSITORY_PARTS.isdisjoint(map(fold, parts)):
+            continue
+        for depth, name in enumerate(parts):
+            if fold(name) in REPOSITORY_PARTS and not "/".join(parts[:depth]).endswith(".git"):
+                named[delta.path.ancestor(depth)].add(name)
+        if not delta.before:
+            new.add(delta.path)
     found: set[str] = set()
     for folder, names in named.items():
-        there = set(map(fold, names)) | set(map(fold, names_of_repository(folder.absolute)))
-        if is_repository({"HEAD" if name == "head" else name for name in there}):
-            found |= {folder.child(name).absolute for name in names}
+        there = names_of_repository(folder.absolute)
+        all_names = {"HEAD" if fold(name) == "head" else fold(name) for name in there | names}
+        if is_repository(all_names):
+            was_there = is_repository({name for name in there if folder.child(name) not in new})
+            # Of one that was there, these are judged by their contents: commits change them.
+            held = names - JUDGED if was_there else names
+            found |= {folder.child(name).absolute for name in held}
     return frozenset(found)
 
 

@@ -41,6 +41,7 @@ from toolcrib.text.display import printable
 LINK = "a link in a repository, through which git would write"
 CONFIG = "config"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
+ALTERNATES_NAMES = frozenset(names[-1] for names in ALTERNATES)
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
@@ -88,7 +89,7 @@ class RunRepository:
     @property
     def is_bare(self) -> bool:
         """Whether it is one without files, or a folder that only has such a name."""
-        return self.top.parts[-1] != GIT
+        return self.top.parts[-1:] != (GIT,)
 
     @property
     def explanation(self) -> str:
@@ -123,7 +124,7 @@ class RunRepositories:
     def of(self, path: SafePath) -> RunRepository | None:
         """The one that a path belongs to."""
         found = None
-        if self._found and any(name[-4:] == GIT for name in path.parts):
+        if self._found:
             for depth in range(1, len(path.parts) + 1):
                 known = self._found.get((path.root.real, path.parts[:depth]))
                 if known is not None:
@@ -168,7 +169,7 @@ class RunRepositories:
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
         depth = repository_depth(delta.path)
-        if not depth:
+        if depth is None:
             return
         found = RunRepository(delta.path.ancestor(depth), delta.path, holds=set(BARE_REPOSITORY))
         inner = delta.path.parts[depth:]
@@ -244,19 +245,32 @@ class RunRepositories:
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
 
 
-def repository_depth(path: SafePath) -> int:
-    """How many names lead to the repository that holds a path and was there; 0 for none."""
+def repository_depth(path: SafePath) -> int | None:
+    """How many names lead to the repository that holds a path and was there; None for none.
+
+    Of one that is not called so, only what leads git to other files is looked for: the rest of it
+    is asked about, see `triggers`.
+    """
     for depth, name in enumerate(path.parts[:-1], 1):
         if name == GIT or (name.endswith(GIT) and is_bare_repository(path.ancestor(depth))):
             return depth
-    return 0
+    last = fold(path.parts[-1]) if path.parts else ""
+    if INDEX.match(last) or last in ALTERNATES_NAMES or may_mislead(path.parts):
+        folders = (d for d in range(len(path.parts)) if is_bare_repository(path.ancestor(d)))
+        return next(folders, None)
+    return None
 
 
 def _belongs_to_working_tree(path: SafePath) -> bool:
     """Whether a commit changes it in what a repository keeps for a further working tree."""
     depth = repository_depth(path)
-    inner = path.parts[depth:] if depth else ()
-    if len(inner) < 3 or inner[0] != WORKTREES or inner[2] not in CHANGED_BY_COMMITS:
+    inner = path.parts[depth:] if depth is not None else ()
+    if (
+        depth is None
+        or len(inner) < 3
+        or inner[0] != WORKTREES
+        or inner[2] not in CHANGED_BY_COMMITS
+    ):
         return False
     return is_bare_repository(path.ancestor(depth + 2))
 
