@@ -210,6 +210,26 @@ exit $code
     assert pushed == ("second" if plans == JUDGED else "what the person saw")
 
 
+@pytest.mark.parametrize("branch", ["main", "new"])
+async def test_no_more_commits_are_pushed_than_the_person_was_told_of(
+    server: GitServer, served: Path, ws: Path, branch: str
+) -> None:
+    """What the remote has is noted in the folder, where a run may have written."""
+    async with Toolbox(settings(server), workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git")
+        await do(box, "change_directory", path="x")
+        git(ws / "x", "checkout", "-q", "-B", branch)
+        write(ws / "x", **{"a.txt": "a secret\n"})
+        commit(ws / "x", "what nobody saw")
+        noted = "main" if branch == "main" else "other"
+        git(ws / "x", "update-ref", f"refs/remotes/origin/{noted}", "HEAD")
+        write(ws / "x", **{"a.txt": "x\n"})
+        commit(ws / "x", "what is told")
+        assert "more than the 1" in await refused(box, "git_push")
+        await do(box, "git_fetch", prune=True)
+        assert "Pushed 2 commits" in await do(box, "git_push")
+
+
 async def test_a_branch_that_was_pushed_is_fetched_without_a_question(
     server: GitServer, ws: Path
 ) -> None:

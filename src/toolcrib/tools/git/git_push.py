@@ -160,6 +160,8 @@ async def git_push(
                         hint="git_fetch first, look at it, then force.",
                     )
                 args.append(f"--force-with-lease=refs/heads/{push.there}:{push.known}")
+            if not delete:
+                await _refuse_more(repository, connection, push)
             # The commit itself: a job may move the branch meanwhile.
             spec = f"{push.commit}:refs/heads/{push.there}"
             output = await transfer(repository, connection, "push", *args, push.remote, spec)
@@ -202,6 +204,24 @@ async def _refuse_protected(
         found = f"ref: refs/heads/{push.there}\t" in listed
     if found:
         raise _protected(push)
+
+
+async def _refuse_more(repository: Repository, connection: RemoteConnection, push: Push) -> None:
+    """Refuse to send more commits than the user was told of.
+
+    They were counted by what this folder has noted of the remote, which a run may have changed.
+    """
+    args = ["--heads", *connection.upload, push.remote]
+    listed = await transfer(repository, connection, "ls-remote", *args)
+    there = sorted({f"^{line.split()[0]}" for line in lines_of(listed) if line.strip()})
+    args = ["rev-list", "--count", "--ignore-missing", push.commit, *there, "--"]
+    count = int(await repository.line(*args) or 0)
+    if count > push.count:
+        raise Conflict(
+            f"{push.remote} lacks {counted(count, 'commit')} of {push.branch}, more than the "
+            f"{push.count} that the user was told of.",
+            hint="git_fetch with prune=true, then push again.",
+        )
 
 
 def _protected(push: Push) -> Denied:
