@@ -18,6 +18,7 @@ from toolcrib.core.errors import (
     Denied,
     TooLarge,
     ToolError,
+    Unavailable,
     UnsupportedContent,
 )
 from toolcrib.data.rows import answer_of, column_note, plain_value
@@ -326,25 +327,36 @@ def _observed(connection: sqlite3.Connection, sql: str) -> dict[str, Any]:
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
-    names = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    ).fetchall()
     counts = {}
-    for (name,) in names[:MAX_WATCHED]:
+    for name in _tables(connection, "table", "virtual"):
         with suppress(sqlite3.Error):
             counted = connection.execute(f"SELECT count(*) FROM {quoted_name(name)}")  # noqa: S608
             counts[name] = counted.fetchone()[0]
     return counts
 
 
+def _tables(connection: sqlite3.Connection, *kinds: str) -> list[str]:
+    """The names of the tables of some kinds that changes are watched in.
+
+    Raises:
+        Unavailable: SQLite does not tell them apart.
+    """
+    listed = connection.execute("PRAGMA main.table_list").fetchall()
+    if not listed:
+        raise Unavailable(
+            f"SQLite {sqlite3.sqlite_version} does not show what changes do.",
+            hint="The user needs a Python with SQLite 3.37 or newer.",
+        )
+    names = [name for _, name, kind, *_ in listed if kind in kinds]
+    return [name for name in names if not name.startswith("sqlite_")][:MAX_WATCHED]
+
+
 def _watch(connection: sqlite3.Connection) -> None:
     """Note each row that is added, changed or removed."""
     connection.execute("PRAGMA recursive_triggers = ON")  # else REPLACE removes unseen
     connection.execute('CREATE TEMP TABLE "toolcrib changes" (action, name, old, new)')
-    names = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    ).fetchall()
-    for (name,) in names[:MAX_WATCHED]:
+    # A trigger on a table of a virtual one (full-text search) has SQLite crash.
+    for name in _tables(connection, "table"):
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted_name(name)})")][
             :60
         ]

@@ -184,20 +184,29 @@ async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
 
 async def _was_fetched(repository: Repository, remote: str, branch: str) -> bool:
     """Whether a branch had come from a remote when the conversation began, so a run made it not."""
-    ref = f"refs/remotes/{remote}/{branch}"
-    if not await references(repository, ref):
-        return False
-    changed = await asyncio.to_thread(_changed, repository.layout.common_dir, ref, branch)
-    return repository.ctx.session.began_after(changed)
+    return f"refs/remotes/{remote}/{branch}" in await noted_before(repository, remote)
 
 
-def _changed(common_dir: str, ref: str, branch: str) -> float:
-    """When a reference, or a folder of the branch's name, was last changed or renamed."""
-    place = Path(common_dir, ref)
-    if not place.exists():
+async def noted_before(repository: Repository, remote: str) -> dict[str, str]:
+    """What was noted of a remote when the conversation began: references, each with its object.
+
+    No run of the conversation can have made those.
+    """
+    top = f"refs/remotes/{remote}"
+    noted, common_dir = await references(repository, top), repository.layout.common_dir
+    changes = await asyncio.to_thread(lambda: [_changed(common_dir, top, ref) for ref in noted])
+    began_after = repository.ctx.session.began_after
+    return {ref: noted[ref] for ref, at in zip(noted, changes, strict=True) if began_after(at)}
+
+
+def _changed(common_dir: str, top: str, ref: str) -> float:
+    """When a reference, or a folder of its name beneath a top one, was last changed or renamed."""
+    try:
+        place = Path(common_dir, ref)
+        folders = [*place.parents][: ref.count("/") - top.count("/") - 1]
+        return max(last_change(each.lstat()) for each in (place, *folders))
+    except FileNotFoundError:
         return last_change(Path(common_dir, "packed-refs").stat())
-    folders = [*place.parents][: branch.count("/")]
-    return max(last_change(each.stat()) for each in (place, *folders))
 
 
 @dataclass(frozen=True, slots=True)

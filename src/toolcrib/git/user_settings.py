@@ -56,6 +56,7 @@ FORCED = (
     ("core", "logallrefupdates", "true"),
     ("core", "preloadindex", "true"),
     ("core", "multipackindex", "false"),  # it may name packs of another repository
+    ("core", "usereplacerefs", "false"),  # what is sent is not what they show in its place
     ("commit", "gpgsign", "false"),
     ("tag", "gpgsign", "false"),
     ("push", "gpgsign", "false"),

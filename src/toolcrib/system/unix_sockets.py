@@ -34,9 +34,8 @@ and is not of datagrams. A name may hold the end of a line and what looks like a
 class UnixSocket(NamedTuple):
     """One of the kernel's list: its number, its file by number and device, and its other ends.
 
-    `listens` says whether it is that of a server.
-
-    Those of a server are the clients that it did not accept yet: their connections have no number.
+    Those of a server, which listens, are the clients that it did not accept yet: their connections
+    have no number.
     """
 
     number: int

@@ -328,6 +328,12 @@ async def test_a_commit_in_a_further_working_tree(each: RunBench, root: Path) ->
 
     assert git(root / "tree", "status", "--porcelain") == ""
     assert "second" in git(root / "tree", "log", "--oneline")
+    switched = await each.changed("cd tree; git checkout -q -b other")
+    assert switched.state == "applied", switched.notes
+    assert git(root / "tree", "branch", "--show-current").strip() == "other"
+    place = root / "main/.git/worktrees/tree/index"
+    await each.changed(f"rm {place}; ln -s ../../../../mine {place}; echo x > note")
+    assert not place.is_symlink()
     gitdir = await each.changed("echo x > main/.git/worktrees/tree/gitdir; echo x > note")
     assert (root / "note").exists()
     assert any("worktrees" in note for note in gitdir.notes), gitdir.notes

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -265,6 +266,19 @@ async def test_random_values_and_times_are_written(box: Toolbox, shop: Path) -> 
     done = await box.call("change_database", call, caller=caller(True, []))
     assert done.error is None, done.render()
     assert done.data["touched"] == 2
+
+
+async def test_a_table_for_full_text_search_is_changed(box: Toolbox, shop: Path) -> None:
+    """Its rows cannot be shown, but counted."""
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE docs USING fts5(text)")
+    call = {"source": "shop.db", "sql": "INSERT INTO docs VALUES ('hello')"}
+    seen: list[Question] = []
+    done = await box.call("change_database", call, caller=caller(True, seen))
+    assert done.error is None, done.render()
+    assert "takes docs from 0 rows to 1" in seen[0].reason
+    found = {"source": "shop.db", "sql": "SELECT text FROM docs WHERE docs MATCH 'hello'"}
+    assert (await ok(box, "query_database", **found)).data["rows"] == [["hello"]]
 
 
 OTHER = """

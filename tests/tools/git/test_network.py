@@ -23,6 +23,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Question, Services
 from toolcrib.git.remotes import TUNNEL, read_address
 from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.state.sessions import Sessions
 
 PUSH_FREELY = {
     "rules": [{"action": "allow", "tool": "git_push", "rights": ["send", "net", "read"]}]
@@ -228,6 +229,64 @@ async def test_no_more_commits_are_pushed_than_the_person_was_told_of(
         assert "more than the 1" in await refused(box, "git_push")
         await do(box, "git_fetch", prune=True)
         assert "Pushed 2 commits" in await do(box, "git_push")
+
+
+async def test_commits_that_are_hidden_while_a_person_looks(server: GitServer, ws: Path) -> None:
+    """What is noted of the remote when they are asked is what it is when they have answered."""
+    seen: list[str] = []
+
+    async def ask(question: Question) -> bool:
+        seen.append(question.reason)
+        git(ws / "x", "update-ref", "-d", "refs/remotes/origin/forged")
+        return len(seen) == 1
+
+    async with Toolbox({"egress": {"allow_hosts": [server.host]}}, workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git")
+        await do(box, "change_directory", path="x")
+        git(ws / "x", "checkout", "-q", "-b", "new")
+        write(ws / "x", **{"a.txt": "a secret\n"})
+        commit(ws / "x", "what nobody saw")
+        git(ws / "x", "update-ref", "refs/remotes/origin/forged", "HEAD")
+        write(ws / "x", **{"a.txt": "x\n"})
+        commit(ws / "x", "what is told")
+        result = await box.call("git_push", {}, caller=Caller("test", ask=ask))
+    assert ["1 commit " in seen[0], "2 commits " in seen[1]] == [True, True], seen
+    assert result.error is not None
+    assert result.error.code == "denied"
+
+
+async def test_a_commit_that_stands_for_another_hides_nothing(server: GitServer, ws: Path) -> None:
+    seen: list[Question] = []
+
+    async def ask(question: Question) -> bool:
+        seen.append(question)
+        return False
+
+    async with Toolbox({"egress": {"allow_hosts": [server.host]}}, workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git")
+        await do(box, "change_directory", path="x")
+        write(ws / "x", **{"a.txt": "a secret\n"})
+        commit(ws / "x", "what nobody saw")
+        git(ws / "x", "replace", "HEAD", "HEAD~")
+        await box.call("git_push", {}, caller=Caller("test", ask=ask))
+    assert "what nobody saw" in seen[0].reason
+
+
+async def test_a_branch_is_pushed_where_another_moved_meanwhile(
+    server: GitServer, served: Path, ws: Path, tmp_path: Path
+) -> None:
+    """What somebody else pushed is not known here, and does not matter."""
+    git(ws, "clone", "-q", str(served / "x.git"), "x")
+    git(ws / "x", "remote", "set-url", "origin", f"{server.url}/x.git")
+    by_another(served, tmp_path / "another", **{"b.txt": "theirs\n"})
+    async with Toolbox(settings(server), workspace=ws) as box:
+        (await box.use(Sessions).load("one")).began += 100
+        await box.call("change_directory", {"path": "x"}, session="one")
+        git(ws / "x", "checkout", "-q", "-b", "topic")
+        write(ws / "x", **{"a.txt": "ours\n"})
+        commit(ws / "x", "ours")
+        done = await box.call("git_push", {}, session="one")
+    assert "Pushed 1 commit to topic" in done.text, done.render()
 
 
 async def test_a_branch_that_was_pushed_is_fetched_without_a_question(

@@ -30,9 +30,9 @@ from toolcrib.files.repositories.places import (
     GIT,
     HOOKS,
     MAX_CONFIG_BYTES,
+    file_trouble,
     is_bare_repository,
     may_mislead,
-    where_misleading,
 )
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
 from toolcrib.state.blobs import digest_of
@@ -46,7 +46,7 @@ LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
 WORKTREES = "worktrees"
-CHANGED_BY_COMMITS = frozenset({"index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD"})
+CHANGED_BY_COMMITS = frozenset({"index", "logs", "COMMIT_EDITMSG", "HEAD", "ORIG_HEAD"})
 """Of a working tree that was there; its other names lead git, or hold what it goes on with."""
 USUAL = (
     "one as git init and git clone make it, without hooks and with plain settings, is taken "
@@ -136,7 +136,7 @@ class RunRepositories:
     def allowed(self, delta: Delta) -> Delta:
         """A change as it may be made: with leave where it was found harmless."""
         found = self.of(delta.path)
-        if found is None and _belongs_to_working_tree(delta.path):
+        if found is None and _belongs_to_working_tree(delta):
             return replace(delta, path=delta.path.granted())
         if found is None or found.why or not _pattern(delta.path):
             return delta
@@ -182,7 +182,7 @@ class RunRepositories:
         elif INDEX.match(_folded(inner)[-1]):
             found.why = _index_trouble(delta, hash_size_in(found.top.absolute))
         else:
-            found.why = _where_misleading(inner, delta)
+            found.why = _file_trouble(inner, delta)
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
@@ -209,7 +209,7 @@ class RunRepositories:
             and (why := _index_trouble(delta, hash_size_of(found.config or b"")))
         ):
             return why
-        if after.kind == "file" and (why := _where_misleading(inner, delta)):
+        if after.kind == "file" and (why := _file_trouble(inner, delta)):
             return why
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
@@ -261,18 +261,16 @@ def repository_depth(path: SafePath) -> int | None:
     return None
 
 
-def _belongs_to_working_tree(path: SafePath) -> bool:
-    """Whether a commit changes it in what a repository keeps for a further working tree."""
+def _belongs_to_working_tree(delta: Delta) -> bool:
+    """Whether commits change it in what a repository keeps for a further working tree."""
+    path, after = delta.path, delta.after
+    if WORKTREES not in path.parts or (after is not None and after.kind not in ("file", "folder")):
+        return False
     depth = repository_depth(path)
     inner = path.parts[depth:] if depth is not None else ()
-    if (
-        depth is None
-        or len(inner) < 3
-        or inner[0] != WORKTREES
-        or inner[2] not in CHANGED_BY_COMMITS
-    ):
+    if len(inner) < 3 or inner[0] != WORKTREES or inner[2] not in CHANGED_BY_COMMITS:
         return False
-    return is_bare_repository(path.ancestor(depth + 2))
+    return is_bare_repository(path.ancestor(len(path.parts) - len(inner) + 2))
 
 
 def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:
@@ -311,7 +309,7 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
     return UNREADABLE if data is None else index_trouble(data, hash_size)
 
 
-def _where_misleading(inner: Sequence[str], delta: Delta) -> str:
+def _file_trouble(inner: Sequence[str], delta: Delta) -> str:
     """What git would do elsewhere by it; nothing by what cannot be read."""
     data = bytearray()
     if not may_mislead(inner) or delta.new is None:
@@ -321,7 +319,7 @@ def _where_misleading(inner: Sequence[str], delta: Delta) -> str:
             data += chunk
             if len(data) > MAX_CONFIG_BYTES:
                 break
-    return where_misleading(inner[-1], bytes(data))
+    return file_trouble(inner[-1], bytes(data))
 
 
 def _content(

@@ -62,7 +62,7 @@ def may_mislead(names: Sequence[str]) -> bool:
     return is_reference or last in OTHER_REFERENCES or last == CONFLICTS or last.endswith(PACKS)
 
 
-def where_misleading(name: str, data: bytes) -> str:
+def file_trouble(name: str, data: bytes) -> str:
     """What git would do elsewhere by a file of a repository; "" for nothing.
 
     A reference that leads to another name (`ref: NAME`) is written through, by `git reset` to

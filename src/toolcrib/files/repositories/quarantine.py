@@ -23,12 +23,12 @@ from toolcrib.files.repositories.places import (
     COMMONDIR,
     GIT,
     MAX_CONFIG_BYTES,
+    file_trouble,
     is_repository,
     led_to,
     lies_in_repository,
     may_mislead,
     named_in,
-    where_misleading,
 )
 from toolcrib.files.repositories.settings import trouble
 from toolcrib.files.trees import parent_of
@@ -85,7 +85,7 @@ class RepositoryQuarantine:
                 refused[printable(place.display)] = f"removed: {LINK}"
             if self._is_new_pipe(place) and _unlinked(place):
                 refused[printable(place.display)] = "removed: a pipe, for which git would wait"
-            if (where := self._where_misleading(place)) and _renamed(place):
+            if (where := self._file_trouble(place)) and _renamed(place):
                 refused[printable(place.display)] = f"was put aside: {where}"
             for depth, name in enumerate(place.parts):
                 if name in GIT_NAMES:
@@ -184,13 +184,13 @@ class RepositoryQuarantine:
         is_link = os.path.islink(place.absolute)  # noqa: PTH114
         return is_link and self.kind_before(place) != "link" and lies_in_repository(place)
 
-    def _where_misleading(self, place: SafePath) -> str:
+    def _file_trouble(self, place: SafePath) -> str:
         """What git would do elsewhere by a file of a repository; "" for nothing."""
         if not may_mislead(place.parts) or not lies_in_repository(place):
             return ""
         with suppress(ToolError, OSError):
             if _kind(place) == "file":
-                return where_misleading(place.name, _read(place))
+                return file_trouble(place.name, _read(place))
         return ""
 
     def _is_new_pipe(self, place: SafePath) -> bool:

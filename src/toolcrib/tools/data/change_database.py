@@ -40,10 +40,11 @@ async def change_database(
     if not sql.strip():
         raise BadInput("There is no SQL.", hint="Send an INSERT, UPDATE, DELETE or CREATE.")
     ctx.session.taint(private=True)
-    if dry_run or not ctx.judged:  # what fails says so here
-        text = described(await preview(source, sql, ctx))
     if dry_run:
+        text = described(await preview(source, sql, ctx))
         return Result(text=f"Nothing is changed yet. It {text}.", data={"dry_run": True})
+    if not ctx.judged:
+        await preview(source, sql, ctx)  # which says what was wrong when the call was judged
     done, step = await change(source, sql, ctx)
     touched = sum(count for *_, count in done["counts"]) + done["unseen"]
     line = f"{source.display}: {counted(touched, 'row')} touched, step {step}. "

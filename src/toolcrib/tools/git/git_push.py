@@ -17,6 +17,7 @@ from toolcrib.git.remotes import (
     RemoteConnection,
     connected,
     default_remote,
+    noted_before,
     remote_address,
     transfer,
 )
@@ -49,7 +50,7 @@ class Push:
     @property
     def judged(self) -> str:
         """What a person is asked about: this commit (or none, to delete), and what it replaces."""
-        return f"{self.commit} {self.known} {self.there} {self.address.url}"
+        return f"{self.commit} {self.known} {self.count} {self.there} {self.address.url}"
 
     @property
     def where(self) -> str:
@@ -210,16 +211,21 @@ async def _refuse_more(repository: Repository, connection: RemoteConnection, pus
     """Refuse to send more commits than the user was told of.
 
     They were counted by what this folder has noted of the remote, which a run may have changed.
+
+    Raises:
+        Conflict: there would be more.
     """
     args = ["--heads", *connection.upload, push.remote]
     listed = await transfer(repository, connection, "ls-remote", *args)
-    there = sorted({f"^{line.split()[0]}" for line in lines_of(listed) if line.strip()})
-    args = ["rev-list", "--count", "--ignore-missing", push.commit, *there, "--"]
-    count = int(await repository.line(*args) or 0)
+    there = {line.split("\t")[0] for line in lines_of(listed)}
+    there.update((await noted_before(repository, push.remote)).values())
+    excluded = [f"^{commit}" for commit in sorted(there)]
+    args = ["rev-list", "--count", "--ignore-missing", push.commit, *excluded, "--"]
+    count = int(await repository.read(*args))
     if count > push.count:
         raise Conflict(
-            f"{push.remote} lacks {counted(count, 'commit')} of {push.branch}, more than the "
-            f"{push.count} that the user was told of.",
+            f"As far as this folder knows, {push.remote} lacks {counted(count, 'commit')} of "
+            f"{push.branch}, more than the {push.count} that the user was told of.",
             hint="git_fetch with prune=true, then push again.",
         )
 
