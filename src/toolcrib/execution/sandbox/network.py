@@ -50,7 +50,7 @@ class RunNetwork:
         """
         sockets = await enter_network(self.processes, pidfd)
         try:
-            self._server = await self.proxy.listen(await sockets.listening(PROXY_PORT))
+            self._server = await self.proxy.listen(await sockets.listening(PROXY_PORT), self.lease)
         finally:
             await sockets.close()
 

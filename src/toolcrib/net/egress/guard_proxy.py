@@ -15,6 +15,7 @@ import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Self
 from weakref import WeakSet
 
@@ -265,7 +266,7 @@ class Lease:
     """One program's way out: credentials, a policy, and what was refused to it.
 
     `admitted` counts the connections that came with its credentials, `received` the bytes
-    that came in by them.
+    that came in by them. Where `listener` is not None, the credentials hold there alone.
 
     Ends with `close` or with the `with` block: its connections are then cut and its
     credentials are worth nothing.
@@ -286,6 +287,7 @@ class Lease:
         self.username = secrets.token_hex(8)
         self.password = secrets.token_hex(16)
         self.ends: set[ClientEnd] = set()
+        self.listener: socket.socket | None = None
         self.max_bytes = 0
         self.received = 0
         self.admitted = 0
@@ -388,10 +390,18 @@ class GuardProxy:
         self._leases[lease.username] = lease
         return lease
 
-    async def listen(self, listener: socket.socket) -> asyncio.Server:
-        """Answer on a socket too that listens elsewhere, such as in the network of a sandbox."""
+    async def listen(self, listener: socket.socket, lease: Lease) -> asyncio.Server:
+        """Answer on a socket that listens elsewhere, such as in the network of a sandbox.
+
+        Args:
+            listener: the socket.
+            lease: the only one that is taken there, and from now on nowhere else: one run could
+                tell its credentials to another.
+        """
+        lease.listener = listener
+        login = partial(self._login, listener)
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(self._client, sock=listener)
+        server = await loop.create_server(lambda: ClientEnd(login, self._dial), sock=listener)
         self._others.add(server)
         return server
 
@@ -410,10 +420,11 @@ class GuardProxy:
             self._server = None
 
     def _client(self) -> ClientEnd:
-        return ClientEnd(self._login, self._dial)
+        return ClientEnd(partial(self._login, None), self._dial)
 
-    def _login(self, username: str, password: str) -> Lease | None:
+    def _login(self, listener: socket.socket | None, username: str, password: str) -> Lease | None:
         lease = self._leases.get(username)
+        lease = lease if lease and lease.listener is listener else None
         expected = lease.password if lease else secrets.token_hex(16)
         matches = hmac.compare_digest(expected.encode(), password.encode())
         return lease if matches else None
