@@ -86,6 +86,9 @@ async def fail(how: str = "", *, ctx: Ctx) -> Result:
         raise NotFound("No such thing.", hint="Look elsewhere.")
     if how == "timeout":
         raise TimeoutError
+    if how == "full":
+        with open("/dev/full", "wb", buffering=0) as disk:
+            disk.write(b"x")
     raise ValueError("a defect")
 
 

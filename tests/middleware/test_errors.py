@@ -16,6 +16,7 @@ from toolcrib.toolbox import Toolbox
     [
         ("not_found", "not_found", "No such thing."),
         ("timeout", "timeout", "fail took too long."),
+        ("full", "storage_failure", "fail could not go on: No space left on device."),
         ("defect", "internal", "fail failed: ValueError: a defect"),
     ],
 )

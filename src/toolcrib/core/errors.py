@@ -41,6 +41,7 @@ A tool raises one of these; the outermost middleware turns it into a `Result`.
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Any, ClassVar
 
@@ -307,6 +308,15 @@ def missing_module(error: ModuleNotFoundError) -> Unavailable | None:
     )
 
 
+MACHINE_ERRNO = frozenset(
+    (
+        *(errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE),
+        *(errno.EROFS, errno.EACCES, errno.EIO),
+    )
+)
+"""What a machine refuses to any program, whatever it does."""
+
+
 def as_tool_error(error: BaseException, name: str) -> ToolError:
     """The error of the tree for whatever a tool named `name` raised."""
     if isinstance(error, ToolError):
@@ -315,6 +325,13 @@ def as_tool_error(error: BaseException, name: str) -> ToolError:
         return missing
     if isinstance(error, TimeoutError):
         return TimedOut(f"{name} took too long.", hint="Ask for less at a time.")
+    if isinstance(error, OSError) and error.errno in MACHINE_ERRNO:
+        place = f" ({str(error.filename)[:300]})" if error.filename is not None else ""
+        return StorageFailure(
+            f"{name} could not go on: {error.strerror}{place}.",
+            hint="The machine refuses it, whatever the call: the user looks at space, rights, open "
+            "files and background jobs; then try again.",
+        )
     text = " ".join(str(error).split())[:300]
     kind = type(error).__name__
     return Internal(f"{name} failed: {kind}: {text}" if text else f"{name} failed: {kind}")

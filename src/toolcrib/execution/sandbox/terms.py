@@ -16,8 +16,9 @@ Level = Literal["strong", "kernel", "none"]
 """strong: namespaces and seccomp; kernel: Landlock and seccomp; none: bare."""
 
 MEGABYTE = 1_000_000
-SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-"""What a machine is short of for a moment: no reason to doubt a boundary."""
+SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC)
+"""What a machine is short of for a moment (ENOSPC: disk, or watches of epoll): no reason to doubt a
+boundary."""
 
 USE_WSL = (
     "Programs run where toolcrib runs in the Windows Subsystem for Linux: wsl --install, then "
