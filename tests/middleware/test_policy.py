@@ -21,6 +21,7 @@ from toolcrib.core.tool import WRITE, Decision, tool
 from toolcrib.middleware.known_links import canonical, links_of
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals
+from toolcrib.state.redaction import redact_question
 from toolcrib.state.results import Results
 from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
@@ -271,6 +272,57 @@ async def test_an_approval_holds_for_what_was_judged() -> None:
         assert code(await box.call("send", {}, session="one")) == "needs_approval"
         commits.append(commits[0])
         assert (await box.call("send", {}, session="one")).text == commits[0]
+
+
+async def test_an_approval_holds_for_what_was_given_empty_or_not() -> None:
+    @tool(group="test", rights=WRITE)
+    async def wipe(only: str = "old", names: list[str] | None = None, *, ctx: Ctx) -> Result:
+        """Wipe things.
+
+        For tests.
+        """
+        del ctx
+        return Result(text=f"{only} {names}")
+
+    policy = {"rules": [{"action": "ask", "tool": "wipe"}]}
+    person = Person(None)
+    given = ({}, {"only": ""}, {"names": []}, {"names": ["a", "b"]}, {"names": ["a, b"]})
+    async with Toolbox({"policy": policy}, tools=[wipe]) as box:
+        for arguments in given:
+            result = await box.call("wipe", arguments, session="one", caller=person.caller)
+            assert code(result) == "needs_approval", result.render()
+    assert len({question.id for question in person.requested}) == len(given)
+    assert [question.summary for question in person.requested] == [
+        *("", 'only=""', "names=[]", 'names=["a", "b"]', 'names=["a, b"]')
+    ]
+
+
+@each_case(
+    ("name", "value"),
+    [
+        ("body", '{"token": "MARK and all the rest of it"}'),
+        ("body", "password=MARK&x=1"),
+        ("body", "Authorization: MARK and more"),
+        ("url", "https://example.org/?api_key=MARK"),
+        ("token", "MARK " * 60),
+        ("command", "API_KEY='MARK' x"),
+    ],
+)
+def test_what_is_sent_is_seen_by_whoever_decides(name: str, value: str) -> None:
+    """A model could choose a name by which any text is hidden."""
+    assert "MARK" in redact_question({name: value}, 1000)[name]
+
+
+@each_case(
+    ("name", "value", "displayed"),
+    [
+        ("token", "abcdefgh", "[redacted: 8 characters]"),
+        ("headers", "x: ghp_" + "a" * 30, "x: [redacted: 34 characters]"),
+        ("body", "sk-" + "a" * 300, "sk-" + "a" * 300),
+    ],
+)
+def test_of_a_secret_its_length_is_seen(name: str, value: str, displayed: str) -> None:
+    assert redact_question({name: value}, 1000) == {name: displayed}
 
 
 async def test_a_failure_that_may_quote_files_marks(tmp_path: Path) -> None:

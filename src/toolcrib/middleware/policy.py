@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
@@ -398,7 +400,8 @@ def question_text(call: Call, preview: str) -> str:
     A further line of an argument is marked, so that none can be taken for ours.
     """
     limit = CODE_CHARS if call.tool.rights & EXEC else SUMMARY_CHARS
-    lines = [f"{k}={v}" for k, v in redact_question(_given(call), limit).items()]
+    texts = {name: _as_text(value) for name, value in _given(call).items()}
+    lines = [f"{k}={v}" for k, v in redact_question(texts, limit).items()]
     if call.tool.rights & EXEC:
         lines.append(f"in {_folder_of(call)}")
     if preview:
@@ -407,9 +410,17 @@ def question_text(call: Call, preview: str) -> str:
     return BLANKS.sub(lambda m: f"  [{len(m[0])} BLANKS]  ", text)
 
 
-def _given(call: Call) -> dict[str, str]:
-    """The arguments of a call that are not left out, as text."""
-    return {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
+def _given(call: Call) -> dict[str, Any]:
+    """The arguments of a call that are not what they are without being given."""
+    without = {parameter.name: parameter.default for parameter in call.tool.parameters}
+    return {k: v for k, v in call.arguments.items() if v is not None and v != without.get(k)}
+
+
+def _as_text(value: Any) -> str:
+    """An argument as a person sees it; an empty one is seen too."""
+    if isinstance(value, str) and value:
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 async def _is_granted(call: Call, mark: str, targets: list[str], site: str, *, exact: bool) -> bool:

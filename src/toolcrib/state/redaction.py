@@ -107,16 +107,16 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
     return {str(n)[:80]: _Keeper(chars).keep(v, str(n)) for n, v in arguments.items()}
 
 
-SENT = frozenset({"url", "urls", "headers", "query", "params", "body", "form", "data"})
-"""Arguments that a server gets: no code stands in them, and secrets often do."""
+MAX_HIDDEN_CHARS = 200
+"""No secret of one line is longer, but for a few kinds of token."""
 
 
 def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
     """The arguments as a person sees them who decides by them.
 
-    Who may send a command must not choose which part of it is seen: only what has the form of a
-    known kind of token is hidden, beside what is sent to a server and what is a secret by the name
-    of its argument. Of a long text the begin and the end are there, and it is said.
+    Who may send a call must not choose which part of it is seen, also of what a server gets: only
+    what has the form of a known kind of token is hidden, beside a short value that is a secret by
+    the name of its argument. Of a long text the begin and the end are there, and it is said.
 
     Args:
         arguments: of a call.
@@ -127,9 +127,9 @@ def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
     for name, text in arguments.items():
         is_named = names_secret(name) and name not in ("key", "auth")
         if is_named or (beside and name == "value"):
-            displayed[name] = HIDDEN
+            displayed[name] = _counted(text)
             continue
-        safe = redact_text(text) if name in SENT else redact_tokens(text)
+        safe = redact_tokens(text)
         if len(safe) > chars:
             left = f"\n[NOT SHOWN: {len(safe) - chars:,} characters]\n"
             safe = safe[: chars - chars // 3] + left + safe[len(safe) - chars // 3 :]
@@ -138,8 +138,14 @@ def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
 
 
 def redact_tokens(text: str) -> str:
-    """A text without tokens of a known form, in which nothing else can stand."""
-    return KNOWN.sub(lambda m: m[0] if " " in m[0] else HIDDEN, text)
+    """A text without tokens of a known form, in which nothing else can stand; their length is."""
+    return KNOWN.sub(lambda m: m[0] if " " in m[0] else _counted(m[0]), text)
+
+
+def _counted(text: str) -> str:
+    """How long a secret is, in place of it; what is too long for one stays."""
+    long = len(text) > MAX_HIDDEN_CHARS
+    return text if long else f"{HIDDEN[:-1]}: {len(text)} characters]"
 
 
 def redact_text(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import time
 import unicodedata
 from collections import Counter
@@ -50,18 +51,27 @@ def visible(text: str) -> str:
     What a model wrote is shown to a person who decides by it: an escape sequence or a
     character that turns the writing direction must not change what they see.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in "\n\t" or not _is_hidden(c) else _escape(c) for c in text)
+    return "".join(
+        _escape(char) if char not in "\n\t" and _is_hidden(char, before) else char
+        for before, char in zip(f" {text}", text, strict=False)
+    )
 
 
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs that look like a space."""
+UNSEEN = re.compile("[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Marks that are not seen by themselves, such as those that choose a variant of a sign."""
 
 
-def _is_hidden(char: str) -> bool:
-    return char in BLANK or unicodedata.category(char) in (
-        *("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"),
+def _is_hidden(char: str, before: str) -> bool:
+    if char == "\ufe0f" and unicodedata.category(before) == "So":
+        return False  # an emoji, which is seen by it
+    return (
+        char in BLANK
+        or UNSEEN.match(char) is not None
+        or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     )
 
 

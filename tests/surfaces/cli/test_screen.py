@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.surfaces.cli.screen import cells, one_line, table, visible, wrapped
+from toolcrib.text.display import BLANK
 
 
 @given(st.text())
@@ -16,13 +17,21 @@ def test_nothing_hidden_stays_hidden(text: str) -> None:
     assert "\u202e" not in displayed
 
 
-@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp"))))
+ORDINARY = st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp", "M"))
+
+
+@given(st.text(alphabet=ORDINARY.filter(lambda char: char not in BLANK)))
 def test_ordinary_text_is_not_changed(text: str) -> None:
     assert visible(text) == text
 
 
 def test_visible_writes_out_what_could_deceive() -> None:
     assert visible("a\x1b[2Kb\u202ec\u200bd") == "a\\x1b[2Kb\\u{202e}c\\u{200b}d"
+    # Blanks that count as letters, and marks that nobody sees, in which a text can be written.
+    unseen = "\u3164\u2800\ufe00\ufe0f\U000e0100\u034f\u17b4\u180b"
+    assert visible(f"a{unseen}") == "a" + "".join(f"\\u{{{ord(char):x}}}" for char in unseen)
+    assert visible("\u2764\ufe0f cafe\u0301") == "\u2764\ufe0f cafe\u0301"
+    assert visible("\u2764\ufe0f\ufe0f") == "\u2764\ufe0f\\u{fe0f}"
 
 
 @given(st.text(), st.integers(3, 120))
