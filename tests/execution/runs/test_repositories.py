@@ -373,11 +373,53 @@ async def test_commits_of_a_run_where_git_remembers_conflicts(each: RunBench, ro
     assert not any("MERGE_RR" in note for note in outcome.notes), outcome.notes
 
 
+STAGE = """stage() {
+  hash=$(printf "$2" | git hash-object -w --stdin)
+  git update-index --add --cacheinfo "100644,$hash,$1"
+}
+"""
+
+
+async def test_what_a_run_stages_is_asked_about(each: RunBench, root: Path) -> None:
+    """Git would store what no run reads, or write what makes other programs act."""
+    git(root, "init", "-q")
+    (root / ".env").write_text("SECRET=1")
+    (root / "AGENTS.md").write_text("mine")
+    git(root, "add", "AGENTS.md")
+    (root / "AGENTS.md").write_text("mine, changed")
+    added = await each.changed("echo x > a; git add a AGENTS.md")
+    assert added.state == "applied", added.notes
+    assert git(root, "status", "--porcelain").splitlines()[:2] == ["A  AGENTS.md", "A  a"]
+    for name in (".env", "x/.vscode/tasks.json", ".gitmodules", ".github/workflows/x.yml"):
+        outcome = await each.changed(f"{STAGE} stage {name} '%s' evil")
+        if outcome.state == "held":
+            assert any(name in note for note in outcome.notes), outcome.notes
+        else:  # on the files themselves
+            assert any(name in note for note in outcome.notes), outcome.notes
+            git(root, "rm", "-q", "--cached", name)
+
+
+async def test_an_index_is_taken_over_by_its_entries(bench: RunBench, root: Path) -> None:
+    """A run could note a tree in it that holds more than the entries say: the user commits it."""
+    await need_overlay(bench)
+    git(root, "init", "-q")
+    outcome = await bench.changed(
+        "mkdir b; echo x > b/a; git add b; git update-index --untracked-cache; "
+        "git write-tree; git status; grep -q TREE .git/index"
+    )
+    assert outcome.state == "applied", outcome.notes
+    data = (root / ".git/index").read_bytes()
+    assert b"TREE" not in data
+    assert b"UNTR" not in data
+    assert git(root, "status", "--porcelain", "-uall") == "A  b/a\n"
+
+
 TREE_TAMPERED = {
     "index": index_naming("../../mine"),
     "sharedindex.0a": index_naming("../../mine"),
     "ORIG_HEAD": b"ref: commondir",
     "MERGE_RR": b"0\t../x",
+    "rebase-merge/git-rebase-todo": b"exec touch owned",
 }
 
 
@@ -397,6 +439,7 @@ async def test_a_working_tree_of_a_repository_of_any_name(
     data = b64encode(TREE_TAMPERED[name]).decode()
     place = store / "worktrees/tree" / name
     before = place.read_bytes() if place.exists() else None
+    place.parent.mkdir(exist_ok=True)
     outcome = await each.changed(f"echo {data} | base64 -d > {place}; echo x > note")
     assert (root / "note").exists()
     assert (place.read_bytes() if place.exists() else None) == before, outcome.notes
@@ -420,6 +463,10 @@ BARE_TAMPERED = {
     "branches/origin": "ext::evil",
     "info/attributes": "* filter=x",
     "refs/heads/other": "ref: config",
+    f"refs/replace/{CONFLICT}": "b" * 40,
+    "packed-refs": f"{CONFLICT} refs/heads/a\n{CONFLICT} refs/replace/{CONFLICT}\n",
+    "info/grafts": CONFLICT,
+    f"rr-cache/{CONFLICT}/postimage": "x",
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.indexes import index_naming
-from toolcrib.files.repositories.index import UNREADABLE, index_trouble
+from toolcrib.files.repositories.index import UNREADABLE, index_trouble, plain_index, read_index
 
 MISPLACED = (
     "../x", "a/../../x", "..", "/etc/x", "a//x", "./x", ".git/hooks/x", "a/.git/config", ".GIT/x",
@@ -56,6 +56,45 @@ def test_what_git_passes_over_is_not_read_by_another_hash() -> None:
     """Behind an extension a few bytes more, which git ignores; with SHA-256 it names nothing."""
     whole = index_naming("../x")[:-20] + b"TREE" + bytes(8)
     assert index_trouble(whole + hashlib.sha1(whole).digest()) == UNREADABLE
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_what_git_has_noted_for_itself_is_made_anew(tmp_path: Path, form: str) -> None:
+    size = 32 if form == "sha256" else 20
+    git(tmp_path, "init", "-q", f"--object-format={form}")
+    for name in ("a/b", "c/d/e", "f"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    git(tmp_path, "add", "a", "f")
+    git(tmp_path, "update-index", "--untracked-cache")
+    git(tmp_path, "write-tree")
+    git(tmp_path, "status", "-uall")
+    place = tmp_path / ".git/index"
+    whole = place.read_bytes()
+    assert {each.kind for each in read_index(whole, size).extensions} >= {b"TREE", b"UNTR"}
+    before = git(tmp_path, "ls-files", "-s", "--debug"), git(tmp_path, "status", "--porcelain")
+    place.write_bytes(plain_index(whole, size))
+    assert read_index(place.read_bytes(), size) == (read_index(whole, size).entries, [])
+    assert git(tmp_path, "fsck", "--strict", "--no-dangling") == b""
+    assert before == (
+        git(tmp_path, "ls-files", "-s", "--debug"),
+        git(tmp_path, "status", "--porcelain"),
+    )
+    git(tmp_path, "update-index", "--split-index")
+    split = place.read_bytes()
+    assert b"link" in plain_index(split, size), "its entries are not all without that"
+
+
+def test_folders_that_git_looks_into_lie_in_the_working_tree(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "aa").mkdir()
+    (tmp_path / "aa/x").touch()
+    git(tmp_path, "update-index", "--untracked-cache")
+    git(tmp_path, "status")
+    data = (tmp_path / ".git/index").read_bytes()
+    assert b"aa\0" in data
+    assert index_trouble(data) == ""
+    assert "names '..'" in index_trouble(data.replace(b"aa\0", b"..\0"))
 
 
 def test_what_is_damaged_cannot_be_read() -> None:

@@ -8,11 +8,12 @@ recognised by their form, and what the user's own settings and PATH point at is 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -26,6 +27,8 @@ from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.index import HASH_SIZES
+from toolcrib.files.repositories.judgement import staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
@@ -56,8 +59,10 @@ ON_PATH = "programs on PATH"
 GIT_SETTINGS = "what the settings of git point at"
 BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
+STAGED = "what git keeps, or writes at its next command, by its index"
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names another; see pager.c of SQLite."""
+MAX_COMPARED_BYTES = 1_000_000
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -92,7 +97,7 @@ class Triggers:
         found: dict[str, list[str]] = defaultdict(list)
         for delta, kind, place in self._all(deltas, targets):
             if (session, place) not in self._passed:
-                found[kind].append(printable(place and _display(delta, place)))
+                found[kind].append(printable(_display(delta, place)))
         return [
             f"{some_of(list(dict.fromkeys(places)), 5)} ({kind}): {ONLY_THE_USER}"
             for kind, places in found.items()
@@ -137,6 +142,8 @@ class Triggers:
                 yield delta, ON_PATH, place
             elif place.endswith("-journal") and _names_super_journal(delta):
                 yield delta, SUPER_JOURNAL, place
+            else:
+                yield from ((delta, STAGED, each.absolute) for each in _acting_staged(delta))
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -166,7 +173,9 @@ def _may_act(delta: Delta) -> bool:
 
 
 def _display(delta: Delta, place: str) -> str:
-    """A place as the user names it: that of the change, or a folder above it."""
+    """A place as the user names it: that of the change, a folder above it, or another one."""
+    if not is_among(delta.path.absolute, [place]):
+        return place.removeprefix(f"{delta.path.root.real}/")
     up = delta.path.absolute.count("/") - place.count("/")
     return delta.path.ancestor(len(delta.path.parts) - up).display if up else delta.path.display
 
@@ -248,6 +257,28 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
             held = names - JUDGED if was_there else names
             found |= {folder.child(name).absolute for name in held}
     return frozenset(found)
+
+
+def _acting_staged(delta: Delta) -> Iterator[SafePath]:
+    """What a run put into an index that git would store though no run reads it, or would write.
+
+    But for what the user has in that file, which `git add` stages.
+    """
+    for path, digest in staged(delta):
+        if path.gate.pattern(path, "read"):
+            yield path
+        elif _kind_of(path) or path.gate.pattern(path, "write"):
+            with suppress(ToolError, OSError):
+                if _is_content(path.read_bytes(MAX_COMPARED_BYTES), digest):
+                    continue
+            yield path
+
+
+def _is_content(data: bytes, digest: bytes) -> bool:
+    """Whether git names a content so."""
+    hasher = hashlib.sha1 if len(digest) == HASH_SIZES[0] else hashlib.sha256
+    whole = b"blob %d\0" % len(data) + data
+    return hasher(whole, usedforsecurity=False).digest() == digest
 
 
 def _names_super_journal(delta: Delta) -> bool:

@@ -6,13 +6,13 @@ Each `git status` writes the index anew, with the times and inodes of the files 
 from __future__ import annotations
 
 import hashlib
-import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.step import Source
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.index import HASH_SIZES, read_index
 from toolcrib.files.trees import EntryState
 from toolcrib.files.writer import Attributes
 from toolcrib.state.blobs import digest_of
@@ -100,12 +100,6 @@ def _says_the_same(delta: Delta) -> bool:
 
 
 MAX_INDEX_BYTES = 64_000_000
-INDEX_HEADER_BYTES, CHECKSUM_BYTES = 12, 20
-FIXED_ENTRY_BYTES = 62
-"""Bytes of an entry before its name."""
-EXTENDED = 0x4000
-WITHOUT = frozenset({b"link", b"sdir"})
-"""Extensions by which what is missing stands elsewhere."""
 
 
 def is_index(path: SafePath) -> bool:
@@ -126,40 +120,17 @@ def index_digest(content: bytes | Source) -> str:
 
 
 def _meaning(data: bytes) -> str:
-    if len(data) < INDEX_HEADER_BYTES + CHECKSUM_BYTES or data[:4] != b"DIRC":
+    """What its entries say; "" where some stand elsewhere, or the checksum is not right."""
+    body, checksum = data[: -HASH_SIZES[0]], data[-HASH_SIZES[0] :]
+    if hashlib.sha1(body, usedforsecurity=False).digest() != checksum:
         return ""
-    if (
-        hashlib.sha1(data[:-CHECKSUM_BYTES], usedforsecurity=False).digest()
-        != data[-CHECKSUM_BYTES:]
-    ):
+    try:
+        index = read_index(data)
+    except (ValueError, IndexError):
         return ""
-    version, count = struct.unpack(">II", data[4:INDEX_HEADER_BYTES])
-    if version not in (2, 3):
+    if any(extension.is_required for extension in index.extensions):
         return ""
     hasher = digest_of()
-    try:
-        for part in _entries(data, count):
-            hasher.update(part)
-    except (struct.error, ValueError):
-        return ""
+    for entry in index.entries:
+        hasher.update(entry.says + entry.name + b"\0")
     return hasher.hexdigest()
-
-
-def _entries(data: bytes, count: int) -> Iterator[bytes]:
-    """Of each entry its mode, object, flags and name.
-
-    Raises:
-        ValueError, struct.error: it is none that is understood.
-    """
-    at = INDEX_HEADER_BYTES
-    for _ in range(count):
-        (flags,) = struct.unpack_from(">H", data, at + FIXED_ENTRY_BYTES - 2)
-        name = at + FIXED_ENTRY_BYTES + (2 if flags & EXTENDED else 0)
-        end = data.index(b"\0", name)
-        yield data[at + 24 : at + 28] + data[at + 40 : end + 1]
-        at += (end - at + 8) // 8 * 8
-    while at < len(data) - CHECKSUM_BYTES:
-        kind, size = struct.unpack_from(">4sI", data, at)
-        if kind in WITHOUT:
-            raise ValueError(kind)
-        at += 8 + size

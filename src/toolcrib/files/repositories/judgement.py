@@ -7,6 +7,7 @@ is what is written then: of the settings, the very bytes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,10 @@ from toolcrib.files.repositories.index import (
     MAX_INDEX_BYTES,
     SIGNATURE,
     UNREADABLE,
+    GitIndexEntry,
     index_trouble,
+    plain_index,
+    read_index,
 )
 from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
@@ -32,6 +36,7 @@ from toolcrib.files.repositories.places import (
     MAX_CONFIG_BYTES,
     file_trouble,
     is_bare_repository,
+    max_bytes_of,
     may_mislead,
 )
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
@@ -134,8 +139,18 @@ class RunRepositories:
         return found
 
     def allowed(self, delta: Delta) -> Delta:
-        """A change as it may be made: with leave where it was found harmless."""
+        """A change as it may be made: with leave where it was found harmless.
+
+        An index is taken over by its entries: what git has noted in it beside them, such as the
+        tree that they make, may be false, and git makes it anew.
+        """
         found = self.of(delta.path)
+        depth = _index_depth(delta)
+        if depth is not None and (found is None or not found.why):
+            with suppress(ValueError, IndexError):
+                size = self._hash_size(found, delta.path.ancestor(depth))
+                plain = plain_index(_index_content(delta), size)
+                delta = replace(delta, new=BytesSource(plain))
         if found is None and _belongs_to_working_tree(delta):
             return replace(delta, path=delta.path.granted())
         if found is None or found.why or not _pattern(delta.path):
@@ -216,6 +231,11 @@ class RunRepositories:
         if _is_gits_own(inner):
             return "" if (after.kind == "folder") == (len(inner) == 1) else f"it has {display}"
         return f"it has {'the hook ' if folded[0] == HOOKS else ''}{display}"
+
+    def _hash_size(self, found: RunRepository | None, top: SafePath) -> int:
+        if found is not None and found.config is not None:
+            return hash_size_of(found.config)
+        return hash_size_in(top.absolute)
 
     def _settled(self, found: RunRepository, delta: Delta) -> str:
         found.config = _content(delta.new, delta.after.digest if delta.after else "")
@@ -309,6 +329,42 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
     return UNREADABLE if data is None else index_trouble(data, hash_size)
 
 
+def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
+    """What an index has that it did not have before: each path, with its hash.
+
+    That of a further working tree, or of a repository with a name of its own, is taken to lie
+    where the repository does.
+    """
+    depth = _index_depth(delta)
+    new = _index_content(delta)
+    if depth is None or not new:
+        return []
+    hash_size = hash_size_in(delta.path.ancestor(depth).absolute)
+    old = _content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
+    known, entries = set[GitIndexEntry](), list[GitIndexEntry]()
+    with suppress(ValueError, IndexError):
+        known.update(read_index(old, hash_size).entries if old else ())
+        entries = read_index(new, hash_size).entries
+    top = delta.path.ancestor(max(depth - 1, 0))
+    return [
+        (top.at((*top.parts, *os.fsdecode(entry.name).split("/"))), entry.hash(hash_size))
+        for entry in entries
+        if entry.name and entry not in known
+    ]
+
+
+def _index_depth(delta: Delta) -> int | None:
+    """How many names lead to the repository whose index it is; None where it is none."""
+    is_file = delta.after is not None and delta.after.kind == "file"
+    is_one = is_file and INDEX.match(fold(delta.path.name))
+    return repository_depth(delta.path) if is_one else None
+
+
+def _index_content(delta: Delta) -> bytes:
+    digest = delta.after.digest if delta.after else ""
+    return _content(delta.new, digest, MAX_INDEX_BYTES) or b""
+
+
 def _file_trouble(inner: Sequence[str], delta: Delta) -> str:
     """What git would do elsewhere by it; nothing by what cannot be read."""
     data = bytearray()
@@ -317,9 +373,9 @@ def _file_trouble(inner: Sequence[str], delta: Delta) -> str:
     with suppress(ToolError, OSError):
         for chunk in delta.new.chunks():
             data += chunk
-            if len(data) > MAX_CONFIG_BYTES:
+            if len(data) > max_bytes_of(inner[-1]):
                 break
-    return file_trouble(inner[-1], bytes(data))
+    return file_trouble(inner, bytes(data))
 
 
 def _content(

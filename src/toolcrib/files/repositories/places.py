@@ -25,6 +25,10 @@ OTHER_REFERENCES = frozenset(
 """Beside those that end in HEAD, as ORIG_HEAD."""
 CONFLICTS = "MERGE_RR"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
+STATE_FOLDERS = frozenset({"rebase-merge", "rebase-apply", "sequencer", "rr-cache"})
+"""Folders of what git goes on with, and of how it resolves conflicts."""
+GRAFTS, PACKED, MAX_PACKED_BYTES = "GRAFTS", "PACKED-REFS", 16_000_000
+SHOWS_OTHERS = "git would show other contents or parents of commits than there are"
 PACKS, PACKS_HEADER_BYTES = ("MULTI-PACK-INDEX", ".MIDX"), 12
 """The ends of the names of lists of packs, whose names stand at their beginning."""
 GITDIR, COMMONDIR = b"gitdir: ", "commondir"
@@ -54,30 +58,54 @@ def led_to(file: str, *, follow: bool = False) -> str:
 
 
 def may_mislead(names: Sequence[str]) -> bool:
-    """Whether a file of this path in a repository can lead git to other files."""
+    """Whether a file of this path in a repository can have git do what nobody sees."""
     if not names:
         return False
     last = names[-1].upper()
-    is_reference = "refs" in map(fold, names[:-1]) or last.endswith("HEAD")
-    return is_reference or last in OTHER_REFERENCES or last == CONFLICTS or last.endswith(PACKS)
+    if "refs" in map(fold, names[:-1]) or last.endswith(("HEAD", *PACKS)):
+        return True
+    return last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS, PACKED) or _is_state(names)
 
 
-def file_trouble(name: str, data: bytes) -> str:
-    """What git would do elsewhere by a file of a repository; "" for nothing.
+def _is_state(names: Sequence[str]) -> bool:
+    """Whether git keeps it for what it does later; a branch may have any name."""
+    above = {fold(name) for name in names[:-1]}
+    return "refs" not in above and not above.isdisjoint(STATE_FOLDERS)
+
+
+def file_trouble(names: Sequence[str], data: bytes) -> str:
+    """What git would do elsewhere, or unseen, by a file of a repository; "" for nothing.
 
     A reference that leads to another name (`ref: NAME`) is written through, by `git reset` to
     ORIG_HEAD too; with NAME `commondir`, git would use settings of another folder from then on.
     By MERGE_RR the next `git commit` copies the files that it names, whichever they are.
+
+    Args:
+        names: of its path in the repository.
+        data: what it holds.
     """
-    if name.upper() == CONFLICTS:
+    last, folders = names[-1].upper(), "/".join(map(fold, names[:-1]))
+    if _is_state(names):
+        return "git would go on with it, or act as it says"
+    is_graft = last == GRAFTS and "refs" not in folders.split("/")
+    if is_graft or folders.endswith("refs/replace"):
+        return SHOWS_OTHERS
+    if last == PACKED:
+        return SHOWS_OTHERS if b" refs/replace/" in data else ""
+    if last == CONFLICTS:
         return "by it, git would copy the files that it names into the repository" if data else ""
-    if name.upper().endswith(PACKS):
+    if last.endswith(PACKS):
         return "by it, git would read objects of another repository" if _leads_away(data) else ""
     if not data.startswith(SYMBOLIC):
         return ""
     target = data.removeprefix(SYMBOLIC).strip()
     misled = len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
     return "by it, git would write to what is no branch or tag" if misled else ""
+
+
+def max_bytes_of(name: str) -> int:
+    """How much of such a file is looked at."""
+    return MAX_PACKED_BYTES if name.upper() == PACKED else MAX_CONFIG_BYTES
 
 
 def _leads_away(packs: bytes) -> bool:

@@ -17,7 +17,7 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import hash_size_in
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
-from toolcrib.files.repositories.judgement import LINK
+from toolcrib.files.repositories.judgement import LINK, repository_depth
 from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
     COMMONDIR,
@@ -27,6 +27,7 @@ from toolcrib.files.repositories.places import (
     is_repository,
     led_to,
     lies_in_repository,
+    max_bytes_of,
     may_mislead,
     named_in,
 )
@@ -186,11 +187,13 @@ class RepositoryQuarantine:
 
     def _file_trouble(self, place: SafePath) -> str:
         """What git would do elsewhere by a file of a repository; "" for nothing."""
-        if not may_mislead(place.parts) or not lies_in_repository(place):
+        depth = repository_depth(place) if may_mislead(place.parts) else None
+        if depth is None:
             return ""
         with suppress(ToolError, OSError):
             if _kind(place) == "file":
-                return file_trouble(place.name, _read(place))
+                data = _read(place, max_bytes_of(place.name))
+                return file_trouble(place.parts[depth:], data)
         return ""
 
     def _is_new_pipe(self, place: SafePath) -> bool:
