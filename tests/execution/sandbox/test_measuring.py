@@ -134,6 +134,27 @@ for _ in range(3):
             time.sleep(50)
 time.sleep(50)
 """
+UNACCEPTED = """
+import socket, time
+kept = []
+for number in range(40):
+    kept.append(socket.socket(KIND))
+    kept[-1].bind(("127.0.0.1", 0) if KIND == socket.AF_INET else f"\\0{number}")
+    kept[-1].listen(4000)
+    for _ in range(4000):
+        with socket.socket(KIND) as client:
+            client.settimeout(0.3)
+            try:
+                client.connect(kept[-1].getsockname())
+                client.setblocking(False)
+                while True:
+                    client.send(bytes(200_000))
+            except BlockingIOError:
+                continue
+            except OSError:
+                break
+time.sleep(50)
+"""
 OPENED = """
 import os, time
 for _ in range(30):
@@ -189,6 +210,14 @@ async def test_a_child_in_the_memory_of_its_parent_does_not_count_twice(box: Box
 )
 async def test_memory_that_is_easily_overlooked(box: Box, code: str) -> None:
     done = await box.python(code, limits=Limits(memory_bytes=100 * MEGABYTE))
+    assert done.stopped == "memory", done
+
+
+@pytest.mark.parametrize("kind", ["AF_UNIX", "AF_INET"])
+async def test_connections_that_nobody_accepts_count(strong: Box, kind: str) -> None:
+    """No process has a descriptor of what waits in them."""
+    code = UNACCEPTED.replace("KIND", f"socket.{kind}")
+    done = await strong.python(code, limits=Limits(memory_bytes=100 * MEGABYTE))
     assert done.stopped == "memory", done
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from mmap import PAGESIZE
 from typing import TYPE_CHECKING
 
 from toolcrib.system.disk_usage import INODE_BYTES, shared_memory_bytes, written_bytes
@@ -61,7 +62,7 @@ NAME_BYTES = 1_500
 """What the kernel keeps for a name in a file system in memory: its inode and entry, and the name
 or where a link leads, 1,200 to 1,500 bytes measured."""
 DESCRIPTOR_BYTES, PROCESS_BYTES = 256 * 1024, 2 * 1024 * 1024
-"""What it may keep for a descriptor (what waits in a socket) and for a process (its mappings).
+"""What it may keep for a descriptor or socket (what waits in it) and for a process (its mappings).
 Nobody counts that by runs; so much of what the machine lost is taken to be that of one."""
 NOISE_BYTES = 256 * 1024 * 1024
 """So much of it comes and goes with what other programs do."""
@@ -108,10 +109,12 @@ class ResourceGauge:
     _inner: int = 0
     _shared_before: int = 0
     _kernel_before: int = 0
+    _tcp_before: int = 0
     _began: float = 0.0
 
     def __post_init__(self) -> None:
         self._shared_before, self._kernel_before = _memory_of_nobody()
+        self._tcp_before = _sockets_of("self")[1]
         self._began = time.time()
 
     def innermost(self) -> list[int]:
@@ -146,7 +149,9 @@ class ResourceGauge:
             files += min(nameless_bytes(pid for pid in inside if pid in counted)[0], shared)
             if not self.namespaces:
                 files += shared_memory_bytes(self._began)
-        possible = usage.open_files * DESCRIPTOR_BYTES + len(inside) * PROCESS_BYTES
+        sockets, tcp = _sockets_of(self._inner) if self.namespaces else (0, 0)
+        possible = (usage.open_files + sockets) * DESCRIPTOR_BYTES + len(inside) * PROCESS_BYTES
+        possible += max(tcp - self._tcp_before, 0)
         kernel = max(min(kernel - self._kernel_before - NOISE_BYTES, possible), 0)
         usage.memory = sum(map(_resident, counted)) + files + kernel
         if usage.memory > memory_limit * EXACT_SHARE:
@@ -188,6 +193,15 @@ class ResourceGauge:
             self._made = sum(written_bytes(folder, self._began, limit) for folder in self.folders)
             self._made += min(nameless_bytes(pids)[1], lost)
         return self._made
+
+
+def _sockets_of(pid: int | str) -> tuple[int, int]:
+    """How many sockets the network of a process has, and the bytes in all TCP of the machine."""
+    text = read(f"/proc/{pid}/net/sockstat")
+    used = re.search(rb"^sockets: used (\d+)", text)
+    tcp = re.search(rb"^TCP: .* mem (\d+)", text, re.MULTILINE)
+    pages = int(tcp[1]) if tcp else 0
+    return int(used[1]) if used else 0, pages * PAGESIZE
 
 
 def _memory_of_nobody() -> tuple[int, int]:
