@@ -19,6 +19,7 @@ from toolcrib.core.tool import Decision
 from toolcrib.execution.package_indexes import authority, file_hosts, package_indexes
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.net.egress.policy import HostRule
+from toolcrib.net.egress.url import bracketed
 
 PACKAGES = "packages"
 MAX_HOSTS = 20
@@ -142,4 +143,4 @@ def _checked(host: str) -> str:
             f"'{host[:100]}' is no host.",
             hint='Forms: host, host:port, *.suffix, or "packages"; no scheme and no path.',
         ) from None
-    return rule.host if rule.port is None else f"{rule.host}:{rule.port}"
+    return rule.host if rule.port is None else f"{bracketed(rule.host)}:{rule.port}"

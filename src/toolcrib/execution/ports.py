@@ -108,7 +108,7 @@ class _Connection(Pipe):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Connect to the server, if there are not too many."""
         super().connection_made(transport)
-        if not self.is_admitted():
+        if not self.is_admitted(self._ends):
             self._refuse()
             return
         self._ends.add(self)

@@ -43,7 +43,7 @@ PASSED_ON = frozenset(
     {"notifications/progress", "notifications/tools/list_changed", "notifications/cancelled"}
 )
 """Notifications that somebody here looks at."""
-PARTS = re.compile(r"""[\s=:,;'"()<>|&`]+""")
+PARTS = re.compile(r"""[\s=:,;'"()<>|&`!]+""")
 """Between the parts of an argument, as of `--require=FILE` or `sh -c "python3 FILE"`."""
 GLUED = re.compile(r"-\w(?=[/~$])")
 """An option that its folder follows at once, as of `-I/FOLDER`."""

@@ -243,7 +243,7 @@ READ_PATTERNS = (
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
     ".config/gcloud", ".config/git/credentials", ".git-credentials", ".git/credentials*",
-    "*.git/credentials*", ".netrc*", "_netrc*", ".npmrc*",
+    "*.git/credentials*", ".git/remotes/*", ".git/branches/*", ".netrc*", "_netrc*", ".npmrc*",
     ".yarnrc.yml", ".pypirc*", ".pgpass*", ".my.cnf*", ".htpasswd*", ".vault-token",
     ".s3cfg", ".boto", ".dockercfg", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
     ".cache/huggingface/token", ".codex/auth.json", ".gemini/oauth_creds.json",
@@ -251,7 +251,8 @@ READ_PATTERNS = (
     ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
     ".config/containers/auth.json", ".composer/auth.json",
     ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
-    ".password-store", ".local/share/keyrings", "library/keychains",
+    ".pulumi/credentials.json", ".databrickscfg", ".password-store",
+    ".local/share/keyrings", "library/keychains",
     # What a person typed or browsed.
     ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
     ".sqlite_history", ".node_repl_history", ".local/share/fish/fish_history", ".viminfo",
@@ -259,6 +260,8 @@ READ_PATTERNS = (
     ".config/microsoft-edge*", ".config/bravesoftware", ".config/vivaldi", ".config/opera",
     "library/application support/google/chrome", "library/application support/firefox",
     "library/application support/microsoft edge", "library/application support/bravesoftware",
+    ".rediscli_history", ".local/share/atuin", ".var/app/*/config/google-chrome*",
+    ".var/app/*/.mozilla", ".config/signal", ".config/slack", ".config/discord",
     "library/safari", "appdata/local/google/chrome", "appdata/local/microsoft/edge",
     "appdata/roaming/mozilla",
     # The machine's own, where a root is as wide as that.

@@ -265,9 +265,7 @@ def own_places(config: Config) -> list[str]:
     places = [file, data_folder()]
     if config.file is not None:
         places.append(config.file)
-    store = store_file(config.store.url)
-    if store is not None:
-        places += [store.with_name(store.name + end) for end in STORE_ENDINGS]
+    places += _store_files(config)
     if file.parent.name == "toolcrib":
         places.append(file.parent)
     return _spellings(places)
@@ -290,11 +288,17 @@ def code_within(roots: Iterable[str]) -> list[str]:
 
 
 def _hidden_places(config: Config) -> list[str]:
-    """Stored contents of files: nobody reads them past the rules that held for those."""
+    """Stored contents of files and conversations: nobody reads them past what held for those."""
     places = [data_folder() / name for name in ("undo", "backups", "indexes")]
+    places += _store_files(config)
     if config.backup.folder:
         places.append(Path(config.backup.folder).expanduser())
     return _spellings(places)
+
+
+def _store_files(config: Config) -> list[Path]:
+    store = store_file(config.store.url)
+    return [store.with_name(store.name + end) for end in STORE_ENDINGS] if store else []
 
 
 def _spellings(places: Iterable[Path]) -> list[str]:

@@ -34,7 +34,8 @@ ACTED_ON = [
     ".config/goose/config.yaml", ".codeium/windsurf/mcp_config.json", ".gradle/init.d/x.gradle",
     ".local/share/systemd/user/x.service", ".config/plasma-workspace/env/x.sh",
     ".local/share/bash-completion/completions/git", ".fzf.bash", ".cargo/env", ".latexmkrc",
-    ".sdkman/bin/sdkman-init.sh", ".ctags.d/x.ctags", ".terraform/providers/x",
+    ".sdkman/bin/sdkman-init.sh", ".ctags.d/x.ctags", ".terraform/providers/x", "rlcompleter.py",
+    ".proverc",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",

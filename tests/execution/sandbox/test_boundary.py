@@ -278,14 +278,14 @@ print("works")
 async def test_nothing_of_the_user_is_used_up_or_started(box: Box) -> None:
     code = """
 import fcntl, resource
-print(*(resource.getrlimit(n)[1] for n in (4, 11, 13, 14)))
+print(*(resource.getrlimit(n)[1] for n in (4, 11, 12, 13, 14)))
 try:
     fcntl.ioctl(0, 0x5423, bytes(4))
 except OSError as error:
     print(error.errno)
 """
     done = await box.python(code)
-    assert done.out == "1 4096 0 0\n1\n"
+    assert done.out == "1 4096 200000 0 0\n1\n"
 
 
 def test_more_masks_than_can_be_told_to_bubblewrap() -> None:

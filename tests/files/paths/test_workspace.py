@@ -456,6 +456,18 @@ def test_our_own_files_are_not_written(tmp_path: Path) -> None:
         pass
 
 
+def test_the_store_is_not_read(tmp_path: Path) -> None:
+    """It has what other conversations remember."""
+    (tmp_path / "s").write_text("canary")
+    services = Services(
+        Config.load(
+            {"workspace": {"roots": [str(tmp_path)]}, "store": {"url": f"sqlite:///{tmp_path}/s"}}
+        )
+    )
+    with pytest.raises(PathDenied, match="toolcrib"):
+        read(Workspace.open(services), "s")
+
+
 def test_the_file_and_the_store_that_were_named_are_not_written(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(

@@ -20,6 +20,7 @@ from tests.servers.authority import Authority
 from tests.servers.wire import Requested, WireServer, reply
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
+from toolcrib.net.egress import guard_tunnel
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 
@@ -352,6 +353,30 @@ async def test_a_socket_that_listens_elsewhere(
     server.close()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection(*address)
+
+
+async def test_one_run_leaves_connections_to_the_others(
+    guard: GuardProxy, monkeypatch: pytest.MonkeyPatch, public: WireServer
+) -> None:
+    monkeypatch.setattr(guard_tunnel, "MAX_INCOMING", 16)
+    held, closed = [], 0
+    places, leases = [], []
+    for _ in range(2):
+        listener = socket.create_server(("127.0.0.1", 0))
+        places.append(listener.getsockname())
+        leases.append(await guard.lease())
+        await guard.listen(listener, leases[-1])
+    for _ in range(12):
+        held.append(await asyncio.open_connection(*places[0]))
+    for reader, _ in held:
+        with suppress(TimeoutError):
+            closed += await asyncio.wait_for(reader.read(), 0.2) == b""
+    assert closed == 8, "of 16, one run has four"
+    reader, writer = await asyncio.open_connection(*places[1])
+    writer.write(f"GET {public.url()} HTTP/1.1\r\n".encode() + basic(leases[1]) + b"\r\n")
+    assert (await asyncio.wait_for(reader.read(), 20)).endswith(b"public")
+    for _, each in [*held, (reader, writer)]:
+        each.close()
 
 
 async def test_starts_with_the_first_lease_and_ends_cleanly(public: WireServer) -> None:

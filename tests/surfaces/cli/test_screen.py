@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.surfaces.cli.screen import cells, one_line, table, visible, wrapped
+from toolcrib.surfaces.cli.screen import cells, json_text, one_line, table, visible, wrapped
 from toolcrib.text.display import BLANK
 
 
@@ -32,6 +34,13 @@ def test_visible_writes_out_what_could_deceive() -> None:
     assert visible(f"a{unseen}") == "a" + "".join(f"\\u{{{ord(char):x}}}" for char in unseen)
     assert visible("\u2764\ufe0f cafe\u0301") == "\u2764\ufe0f cafe\u0301"
     assert visible("\u2764\ufe0f\ufe0f") == "\u2764\ufe0f\\u{fe0f}"
+
+
+@given(st.text())
+def test_json_for_a_terminal_says_the_same(text: str) -> None:
+    written = json_text({"a": text})
+    assert json.loads(written) == {"a": text}
+    assert not any("\x7f" <= char <= "\x9f" or char in "\u202e\u2066" for char in written)
 
 
 @given(st.text(), st.integers(3, 120))

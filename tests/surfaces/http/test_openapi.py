@@ -126,4 +126,12 @@ async def test_a_header_keeps_conversations_apart(client: httpx2.AsyncClient) ->
         headers = {"X-Toolcrib-Session": name}
         answer = await client.post("/tools/read_file", json={"path": "notes.txt"}, headers=headers)
         assert answer.json()["error"] is None
+    first, second = ({"X-Toolcrib-Session": "x" * 200 + end} for end in "12")
+    await client.post("/tools/read_file", json={"path": "notes.txt"}, headers=first)
+    given = {"path": "notes.txt", "content": "new"}
+    for headers, code in ((second, None), (first, "conflict")):  # who has read what was there
+        error = (await client.post("/tools/write_file", json=given, headers=headers)).json()[
+            "error"
+        ]
+        assert (error and error["code"]) == code, error
     assert "X-Toolcrib-Session".lower() in (await client.get("/openapi.json")).text

@@ -45,6 +45,22 @@ def tree(root: Path) -> None:
     (root / "src/link").symlink_to("a.py")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+async def test_links_come_to_lead_out_by_no_move_and_no_copy(box: Toolbox, ws: Path) -> None:
+    """A run may have left one that leads nowhere; from a folder above it leads to the user's."""
+    (ws / "a/m").mkdir(parents=True)
+    (ws / "a/m/l").symlink_to("../../beside/x")
+    (ws / "a/m/out").symlink_to("../../../there/already")
+    (ws / "a/m/plain").symlink_to("../other")
+    await refused(box, "move_path", "path_denied", source="a/m/l", destination="l")
+    await refused(box, "move_path", "path_denied", source="a/m", destination="m")
+    copied = await ok(box, "copy_path", source="a/m", destination="m")
+    assert "links that would lead out: l" in copied.text
+    assert sorted(path.name for path in (ws / "m").iterdir()) == ["out", "plain"]
+    await ok(box, "move_path", source="a/m", destination="a/n")
+    assert (ws / "a/n/l").is_symlink()
+
+
 @pytest.mark.rows("C010", "E15")
 async def test_make_directory(box: Toolbox, ws: Path) -> None:
     await ok(box, "make_directory", path="a/b/c")

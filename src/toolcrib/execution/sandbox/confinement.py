@@ -32,8 +32,9 @@ BOOTSTRAP = (
 """A script is compiled at each start, which takes longer than all that it does."""
 MIN_OPEN_FILES = 64
 """What the boundary itself needs while it is made."""
-MAX_PENDING_SIGNALS = 4_096
-"""Of all that the user runs: what is above is refused to the run, and to nobody else."""
+MAX_PENDING_SIGNALS, MAX_QUEUE_BYTES = 4_096, 200_000
+"""Of all that the user runs, of signals and of messages in queues: what is above is refused to the
+run, and to nobody else."""
 
 
 @dataclass(slots=True)
@@ -139,6 +140,7 @@ def rlimits(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
         (resource.RLIMIT_RTPRIO, 0, 0),
         (resource.RLIMIT_NICE, 0, 0),
         (resource.RLIMIT_SIGPENDING, MAX_PENDING_SIGNALS, MAX_PENDING_SIGNALS),
+        (resource.RLIMIT_MSGQUEUE, MAX_QUEUE_BYTES, MAX_QUEUE_BYTES),
         (resource.RLIMIT_NOFILE, files, files),
     ]
     if processes:

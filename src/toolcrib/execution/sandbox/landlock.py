@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from toolcrib.execution.sandbox.layout import ETC, STORES, TOP
+from toolcrib.execution.sandbox.layout import STORES, TOP, etc_places
 from toolcrib.execution.toolchains import is_there
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REMOVE_DIR, REMOVE_FILE = (1 << n for n in range(6))
@@ -73,7 +73,8 @@ def packed(paths: Iterable[Access], port: int = 0) -> PackedLandlock:
 def accesses(read: Sequence[str], written: Sequence[str]) -> list[Access]:
     """What a run may read of the machine, and what it may write."""
     places = ["/usr", *(f"/{name}" for name in TOP), *STORES]
-    places += [f"/etc/{name}" for name in (*ETC, *MADE_UP)] + [f"/proc/{name}" for name in PROC]
+    places += [*etc_places(), *(f"/etc/{name}" for name in MADE_UP)]
+    places += [f"/proc/{name}" for name in PROC]
     return [
         *((place, _rights(place, READ)) for place in (*places, *read) if is_there(place)),
         *((f"/dev/{name}", DEVICE) for name in DEVICES),

@@ -40,8 +40,9 @@ ETC: tuple[str, ...] = (
     *("pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates/extracted", "crypto-policies"),
     *("localtime", "timezone", "mime.types", "services", "protocols", "fonts"),
     *("os-release", "lsb-release", "debian_version"),  # pip tells it to indexes
+    *("java-*-openjdk", "java/java-*", "maven/m2.conf", "maven/logging"),  # where links lead
 )
-"""What programs read there, and nothing about this machine or its users."""
+"""What programs read there, as patterns, and nothing about this machine or its users."""
 NAMESPACES = (
     "--unshare-all",
     "--unshare-user",
@@ -75,6 +76,11 @@ def made_files() -> dict[str, bytes]:
     }
 
 
+def etc_places() -> list[str]:
+    """The places of `ETC` that are there."""
+    return [str(place) for name in ETC for place in sorted(Path("/etc").glob(name))]
+
+
 @cache
 def system() -> tuple[str, ...]:
     """The programs and libraries of this machine, read only."""
@@ -85,7 +91,7 @@ def system() -> tuple[str, ...]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             arguments += ["--ro-bind", str(path), str(path)]
-    for place in (*STORES, *(f"/etc/{name}" for name in ETC)):
+    for place in (*STORES, *etc_places()):
         real = os.path.realpath(place)
         if place != real and real.startswith("/usr/"):
             arguments += ["--symlink", real, place]
@@ -98,7 +104,7 @@ def system() -> tuple[str, ...]:
 def system_files() -> dict[str, bytes]:
     """Small files of /etc: it takes bubblewrap less time to write one than to mount it."""
     found: dict[str, bytes] = {}
-    for place in (Path("/etc", name) for name in ETC):
+    for place in map(Path, etc_places()):
         real = os.path.realpath(place)
         if not Path(real).is_file() or (real != str(place) and real.startswith("/usr/")):
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge
@@ -99,7 +99,8 @@ class TreeCopy:
     """Adds the copy of a file or a tree to a step.
 
     Attributes:
-        left_out: what is not copied, since it is protected here or there, or special.
+        left_out: what is not copied, since it is protected here or there, special, or a link that
+            would lead out of the workspace from there.
         files: how many are.
     """
 
@@ -129,12 +130,14 @@ class TreeCopy:
                 target.root, (*target.parts, *found.names), target.gate, target.base
             )
             kind = found.entry.kind
-            if self._protected(found, destination) or kind == "other":
+            is_link = kind == "link"
+            misled = is_link and comes_to_lead_above(found.path, destination, found.entry.target)
+            if self._protected(found, destination) or kind == "other" or misled:
                 self.left_out.append("/".join(found.names))
                 skipped.add(found.names)
             elif kind == "folder":
                 self.step.make_folder(destination, mode=writable(found.path.stat().st_mode))
-            elif kind == "link":
+            elif is_link:
                 self.step.create_tree(destination, _link(found.entry))
                 self.files += 1
             else:
@@ -145,6 +148,42 @@ class TreeCopy:
 
     def _protected(self, found: TreeEntry, destination: SafePath) -> bool:
         return bool(found.entry.protected or destination.gate.pattern(destination, "write"))
+
+
+def leads_above(path: SafePath, target: str) -> bool:
+    """Whether a relative link leads above its root.
+
+    Only what the names say counts, so `..` after another name, which may be a link itself, is
+    taken as leading there.
+    """
+    names = [name for name in target.split("/") if name not in ("", ".")]
+    ups = 0
+    while ups < len(names) and names[ups] == "..":
+        ups += 1
+    return not target.startswith("/") and (".." in names[ups:] or ups > len(path.parts) - 1)
+
+
+def comes_to_lead_above(path: SafePath, new: SafePath, target: str) -> bool:
+    """Whether a link leads above its root from a new place alone."""
+    return leads_above(new, target) and not leads_above(path, target)
+
+
+def refuse_links_above(source: SafePath, target: SafePath, tree: Iterable[EntryState]) -> None:
+    """Refuse to move links to where they would lead out of the workspace.
+
+    Raises:
+        PathDenied: naming the first.
+    """
+    for state in tree:
+        inner = tuple(filter(None, state.path.split("/")))
+        old, new = source.at((*source.parts, *inner)), target.at((*target.parts, *inner))
+        if state.kind == "link" and comes_to_lead_above(old, new, state.target):
+            raise PathDenied(
+                f"Access denied: from there the link {old.display} would lead out of the "
+                "workspace.",
+                hint="Remove it, or move what it leads to with it.",
+                rule="link",
+            )
 
 
 def writable(mode: int) -> int:

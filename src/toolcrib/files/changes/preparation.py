@@ -25,7 +25,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.closed_folders import ClosedFolders, is_ours
-from toolcrib.files.changes.copies import FileSource
+from toolcrib.files.changes.copies import FileSource, refuse_links_above
 from toolcrib.files.changes.deltas import index_digest
 from toolcrib.files.changes.step import ANYTHING, BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import TreeStore
@@ -328,6 +328,8 @@ class Preparer:
             if change.before and not change.before.holds_as(tree[0]):
                 raise changed_error(source.display)
             self._hide(creation.path, (state.path for state in tree))
+            if not self.of_run and not self.restoring:
+                refuse_links_above(source, target, tree)
             ready.target, ready.before = creation.path, tree[0]
             if away:
                 self._need_undoable(Change("delete", source), tree)

@@ -9,6 +9,7 @@ from typing import Self
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
+from toolcrib.files.changes.copies import leads_above
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
@@ -28,24 +29,17 @@ made by a run has links there."""
 def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
     """Whether a link may lead out of the workspace.
 
-    Only what the names say counts, so `..` after another name, which may be a link itself,
-    is taken as leading out.
-
     Args:
         path: the link; no link is on the way to it.
         target: as it is written.
         roots: those of the workspace.
     """
-    names = [name for name in target.split("/") if name not in ("", ".")]
-    if target.startswith("/"):
-        if ".." in names:
-            return True
-        inside = [*(r.name for r in roots), *(r.real for r in roots), *PROGRAMS, sys.base_prefix]
-        return not any(parts_beneath(target, top) is not None for top in inside)
-    ups = 0
-    while ups < len(names) and names[ups] == "..":
-        ups += 1
-    return ".." in names[ups:] or ups > len(path.parts) - 1
+    if not target.startswith("/"):
+        return leads_above(path, target)
+    if ".." in target.split("/"):
+        return True
+    inside = [*(r.name for r in roots), *(r.real for r in roots), *PROGRAMS, sys.base_prefix]
+    return not any(parts_beneath(target, top) is not None for top in inside)
 
 
 GIT = ".git"

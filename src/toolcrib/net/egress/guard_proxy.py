@@ -43,10 +43,12 @@ class ClientEnd(Pipe):
     Args:
         login: from user name and password to the lease they belong to.
         dial: connects a pipe to a target, if the lease's policy allows it.
+        run: the lease of the run in whose network it is, where that is known.
     """
 
-    def __init__(self, login: Login, dial: Dial) -> None:
+    def __init__(self, login: Login, dial: Dial, run: Lease | None = None) -> None:
         super().__init__()
+        self._run = run
         self._login = login
         self._dial = dial
         self._buffer = b""
@@ -58,7 +60,7 @@ class ClientEnd(Pipe):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands."""
         super().connection_made(transport)
-        if not self.is_admitted():
+        if not self.is_admitted(self._run):
             self.close()
             return
         loop = asyncio.get_running_loop()
@@ -401,7 +403,9 @@ class GuardProxy:
         lease.listener = listener
         login = partial(self._login, listener)
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: ClientEnd(login, self._dial), sock=listener)
+        server = await loop.create_server(
+            lambda: ClientEnd(login, self._dial, lease), sock=listener
+        )
         self._others.add(server)
         return server
 

@@ -22,6 +22,8 @@ MAX_INCOMING = 512
 """Connections from programs that are passed on at the same time, by this whole process."""
 DESCRIPTOR_SHARE = 6
 """Each takes two descriptors; a third of those that this process may have is enough for all."""
+RUN_SHARE = 4
+"""One run may have a quarter of them, so that others have some when it holds all of its own."""
 
 
 def _max_incoming() -> int:
@@ -43,7 +45,7 @@ class Pipe(asyncio.Protocol):
     many were read.
     """
 
-    _incoming: ClassVar[set[Pipe]] = set()
+    _incoming: ClassVar[dict[Pipe, int]] = {}
 
     def __init__(self, on_read: Callable[[int], None] | None = None) -> None:
         self._on_read = on_read
@@ -59,11 +61,18 @@ class Pipe(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(high=WRITE_HIGH)
 
-    def is_admitted(self) -> bool:
-        """Count it as a connection from a program; False where there are too many already."""
-        if len(self._incoming) >= _max_incoming():
+    def is_admitted(self, run: object = None) -> bool:
+        """Count it as a connection from a program; False where there are too many already.
+
+        Args:
+            run: what stands for the run that it comes from or goes to; None where that is unknown.
+        """
+        maximum, known = _max_incoming(), list(self._incoming.values())
+        if len(known) >= maximum or (
+            run is not None and known.count(id(run)) >= maximum // RUN_SHARE
+        ):
             return False
-        self._incoming.add(self)
+        self._incoming[self] = 0 if run is None else id(run)
         return True
 
     def join(self, partner: Pipe) -> None:
@@ -124,7 +133,7 @@ class Pipe(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the interface
         """This end is gone."""
-        self._incoming.discard(self)
+        self._incoming.pop(self, None)
         self.lost = True
         partner = self.partner
         if partner is not None and partner.transport is not None and not partner.lost:

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import json_text
 
 if TYPE_CHECKING:
     from toolcrib.agents.runs import AgentRun, RunEvent
@@ -62,7 +63,7 @@ def _list(runs: list[AgentRun], *, as_json: bool) -> None:
 
     if as_json:
         for found in runs:
-            print(json.dumps(_facts(found), ensure_ascii=False))
+            print(json_text(_facts(found)))
         return
     rows = [("id", "time", "status", "steps", "calls", "role", "task")]
     rows += [
@@ -84,10 +85,10 @@ def _show(found: AgentRun, events: list[RunEvent], *, as_json: bool) -> None:
     from toolcrib.surfaces.cli.screen import visible
 
     if as_json:
-        print(json.dumps(_facts(found), ensure_ascii=False))
+        print(json_text(_facts(found)))
         for event in events:
             record = {"time": event.time, "kind": event.kind, "text": event.text}
-            print(json.dumps(record, ensure_ascii=False))
+            print(json_text(record))
         return
     print(f"agent {found.id}: {found.outcome.status} {found.outcome.reason}".rstrip())
     print(visible(f"role {found.role}, session {found.session}, job {found.job or '-'}"))

@@ -16,6 +16,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import NAMES, Flags
+from toolcrib.surfaces.cli.screen import json_text
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -72,7 +73,7 @@ def run(options: Namespace, flags: Flags) -> int:
         _note("toolcrib: stopped.")
         return TERMINATED
     if options.json:
-        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+        print(json_text(result.to_json(), indent=2))
     else:
         _show(result, session, options.tool)
     if result.error is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import platform
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import json_text
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -39,7 +39,7 @@ def run(options: Namespace, flags: Flags) -> int:
             "ok": not broken,
             "checks": [check.to_json() for check in found],
         }
-        print(json.dumps(data, ensure_ascii=False, indent=2))
+        print(json_text(data, indent=2))
     else:
         _show(found)
         print(_verdict(found, broken))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import json_text
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -47,10 +48,10 @@ def run(options: Namespace, flags: Flags) -> int:
         _show(_chosen(entries, options.trace))
     elif options.json:
         objects = [_as_object(entry.to_json()) for entry in entries]
-        print(json.dumps(objects, ensure_ascii=False, indent=2))
+        print(json_text(objects, indent=2))
     elif options.ndjson:
         for entry in entries:
-            print(json.dumps(_as_object(entry.to_json()), ensure_ascii=False))
+            print(json_text(_as_object(entry.to_json())))
     else:
         print("\n".join(_table(entries)) or _none(options))
     return 0
@@ -123,7 +124,7 @@ async def _export(config: Config, options: Namespace) -> None:
     services = Services(config)
     try:
         async for line in services.use(History).export(options.tool, options.outcome):
-            print(json.dumps(_as_object(line), ensure_ascii=False))
+            print(json_text(_as_object(line)))
     finally:
         await services.close()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import json_text
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -31,10 +32,10 @@ def run(options: Namespace, flags: Flags) -> int:
     tools = _tools(options.tools) if options.tools else _own(flags)
     found = parse_tool_calls(_read(options.file), tools, reasoning=options.reasoning)
     if options.json:
-        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+        print(json_text(found.to_json(), indent=2))
         return 0 if found.calls else 1
     for call in found.calls:
-        print(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}")
+        print(f"{call.name} {json_text(call.arguments)}")
     for note in found.diagnostics:
         print(f"{note.code}: {note.message}", file=sys.stderr)
     if not found.calls and not found.diagnostics:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
 import textwrap
@@ -11,6 +13,8 @@ from datetime import datetime
 
 from toolcrib.text.display import visible as visible  # noqa: PLC0414 - the commands import it from here
 
+HIDDEN = re.compile("[\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
+"""Controls, and marks that turn the direction of writing, that JSON leaves as they are."""
 COLUMNS = 80
 MAX_COLUMNS = 160
 
@@ -38,6 +42,12 @@ def coloured(name: str) -> tuple[str, str]:
     if not sys.stderr.isatty() or plain.get("NO_COLOR") or plain.get("TERM") == "dumb":
         return "", ""
     return COLOURS[name], "\x1b[0m"
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """A value as JSON, in which what could play tricks on a terminal is written as an escape."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return HIDDEN.sub(lambda char: f"\\u{ord(char[0]):04x}", text)
 
 
 def local_time(seconds: float) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from toolcrib.surfaces.http.gate import DOCS, refusal
 from toolcrib.toolbox import Toolbox
 
 SESSION_HEADER = "x-toolcrib-session"
+MAX_SESSION_CHARS = 80
 STATUSES: dict[type[errors.ToolError], int] = {
     errors.BadInput: 422,
     errors.UnknownTool: 404,
@@ -130,7 +132,15 @@ def _session_of(request: Request) -> str | None:
     own: str | None = request.scope.get("toolcrib.session")
     named = request.headers.get(SESSION_HEADER)
     # Below the token's own conversation, so that no token reaches into another's.
-    return f"{own or 'local'}:{named[:80]}" if named else own
+    return f"{own or 'local'}:{_shortened(named)}" if named else own
+
+
+def _shortened(name: str) -> str:
+    """A name of at most 80 characters, no other's."""
+    if len(name) <= MAX_SESSION_CHARS:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name[: MAX_SESSION_CHARS - len(digest) - 1]}~{digest}"
 
 
 async def _until_disconnect(request: Request, jobs: Jobs, work: Any) -> Result | None:

@@ -61,7 +61,8 @@ async def copy_path(
     count = f", {counted(copying.files, 'file')}" if len(copying.step.changes) > 1 else ""
     text = f"Copied {source.display} to {destination.display}{count}"
     if copying.left_out:
-        text += f"\nLeft out, protected or special: {some_of(copying.left_out, MAX_LISTED)}"
+        listed = some_of(copying.left_out, MAX_LISTED)
+        text += f"\nLeft out, protected, special, or links that would lead out: {listed}"
     if applied.note:
         text += f"\n{applied.note}"
     return Result(
