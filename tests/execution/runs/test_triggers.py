@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.execution.runs.conftest import RunBench
+from tests.execution.runs.conftest import Opened, RunBench
 from toolcrib.core.errors import NoResults
 
 pytestmark = pytest.mark.rows("C074", "E33")
@@ -121,7 +121,9 @@ async def test_what_others_made_meanwhile_counts_when_it_is_applied(
     assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
 
 
-async def test_a_dependency_folder_is_one_question(bench: RunBench, root: Path) -> None:
+@pytest.mark.parametrize("level", ["auto", "kernel"])
+async def test_a_dependency_folder_is_one_question(opened: Opened, root: Path, level: str) -> None:
+    bench = opened(level)
     first = await bench.changed("mkdir -p node_modules/a; echo 1 > node_modules/a/i.js")
     assert first.state == "held"
     assert any("node_modules (" in note for note in first.notes)

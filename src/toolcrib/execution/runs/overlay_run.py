@@ -229,7 +229,8 @@ class OverlayRun:
             try:
                 applied = await self._apply(ctx, verdict)
                 if for_user:
-                    self._context.triggers.let_pass(verdict.deltas, ctx.session.id)
+                    triggers = self._context.triggers
+                    triggers.let_pass(triggers.dependency_folders(verdict.deltas), ctx.session.id)
                 return _applied(applied, view)
             except Conflict as error:
                 reasons, overtaken = [conflict_message(error)], True

@@ -384,6 +384,9 @@ class Runs:
         pending = await self._find(pending_id, ctx)
         if pending.kind == "step":
             outcome = await apply_again(pending, self._context.changes, ctx)
+            if outcome.state == "applied":
+                folders = self._context.held_dependencies.pop(pending.id, ())
+                self._context.triggers.let_pass(folders, ctx.session.id)
         else:
             strategy = OverlayRun(self._context, pending.tool)
             async with strategy.of_pending(pending):

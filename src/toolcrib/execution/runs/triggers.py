@@ -108,11 +108,14 @@ class Triggers:
         acted_on = {delta.path for delta, _, _ in self._all(deltas, GitTargets())}
         return sorted(deltas, key=lambda delta: delta.path not in acted_on)
 
-    def let_pass(self, deltas: Sequence[Delta], session: str) -> None:
+    def dependency_folders(self, deltas: Sequence[Delta]) -> set[str]:
+        """The dependency folders among what is asked about, absolute."""
+        found = self._all(deltas, GitTargets())
+        return {place for _, kind, place in found if kind == DEPENDENCIES}
+
+    def let_pass(self, folders: Iterable[str], session: str) -> None:
         """Ask no more about these dependency folders in this conversation."""
-        for _, kind, place in self._all(deltas, GitTargets()):
-            if kind == DEPENDENCIES:
-                self._passed.add((session, place))
+        self._passed.update((session, place) for place in folders)
 
     def _all(
         self, deltas: Sequence[Delta], targets: GitTargets
