@@ -318,7 +318,7 @@ def test_what_is_sent_is_seen_by_whoever_decides(name: str, value: str) -> None:
     [
         ("token", "abcdefgh", "[redacted: 8 characters]"),
         ("headers", "x: ghp_" + "a" * 30, "x: [redacted: 34 characters]"),
-        ("body", "sk-" + "a" * 300, "sk-" + "a" * 300),
+        ("body", "sk-" + "a" * 3000, "[redacted: 3,003 characters]"),
     ],
 )
 def test_of_a_secret_its_length_is_seen(name: str, value: str, displayed: str) -> None:

@@ -413,7 +413,12 @@ def question_text(call: Call, preview: str) -> str:
 def _given(call: Call) -> dict[str, Any]:
     """The arguments of a call that are not what they are without being given."""
     without = {parameter.name: parameter.default for parameter in call.tool.parameters}
-    return {k: v for k, v in call.arguments.items() if v is not None and v != without.get(k)}
+    return {
+        name: value
+        for name, value in call.arguments.items()
+        if value is not None
+        and (value != without.get(name) or type(value) is not type(without.get(name)))
+    }
 
 
 def _as_text(value: Any) -> str:

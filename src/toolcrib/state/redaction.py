@@ -108,7 +108,7 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
 
 
 MAX_HIDDEN_CHARS = 200
-"""No secret of one line is longer, but for a few kinds of token."""
+"""No secret is longer that is one by the name of its argument alone."""
 
 
 def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
@@ -127,7 +127,8 @@ def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
     for name, text in arguments.items():
         is_named = names_secret(name) and name not in ("key", "auth")
         if is_named or (beside and name == "value"):
-            displayed[name] = _counted(text)
+            is_long = len(text) > MAX_HIDDEN_CHARS
+            displayed[name] = text if is_long or text == '""' else _counted(text)
             continue
         safe = redact_tokens(text)
         if len(safe) > chars:
@@ -138,14 +139,13 @@ def redact_question(arguments: Mapping[str, str], chars: int) -> dict[str, str]:
 
 
 def redact_tokens(text: str) -> str:
-    """A text without tokens of a known form, in which nothing else can stand; their length is."""
+    """A text without tokens of a known form; how long they are stands there."""
     return KNOWN.sub(lambda m: m[0] if " " in m[0] else _counted(m[0]), text)
 
 
 def _counted(text: str) -> str:
-    """How long a secret is, in place of it; what is too long for one stays."""
-    long = len(text) > MAX_HIDDEN_CHARS
-    return text if long else f"{HIDDEN[:-1]}: {len(text)} characters]"
+    """How long a secret is, in place of it."""
+    return f"{HIDDEN[:-1]}: {len(text):,} characters]"
 
 
 def redact_text(text: str) -> str:

@@ -59,9 +59,11 @@ def visible(text: str) -> str:
     )
 
 
-BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
 """Letters and signs that look like a space."""
-UNSEEN = re.compile("[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+UNSEEN = re.compile(
+    "[\u034f\u17b4\u17b5\u180b-\u180f\u2d7f\ufe00-\ufe0f\U0001107f\U00016fe4\U000e0100-\U000e01ef]"
+)
 """Marks that are not seen by themselves, such as those that choose a variant of a sign."""
 
 

@@ -387,9 +387,10 @@ async def test_what_a_run_stages_is_asked_about(each: RunBench, root: Path) -> N
     (root / "AGENTS.md").write_text("mine")
     git(root, "add", "AGENTS.md")
     (root / "AGENTS.md").write_text("mine, changed")
-    added = await each.changed("echo x > a; git add a AGENTS.md")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    added = await each.changed("echo x > a; git add a AGENTS.md CLAUDE.md")
     assert added.state == "applied", added.notes
-    assert git(root, "status", "--porcelain").splitlines()[:2] == ["A  AGENTS.md", "A  a"]
+    assert git(root, "status", "--porcelain").splitlines()[:2] == ["A  AGENTS.md", "A  CLAUDE.md"]
     for name in (".env", "x/.vscode/tasks.json", ".gitmodules", ".github/workflows/x.yml"):
         outcome = await each.changed(f"{STAGE} stage {name} '%s' evil")
         if outcome.state == "held":
@@ -397,6 +398,72 @@ async def test_what_a_run_stages_is_asked_about(each: RunBench, root: Path) -> N
         else:  # on the files themselves
             assert any(name in note for note in outcome.notes), outcome.notes
             git(root, "rm", "-q", "--cached", name)
+
+
+async def test_what_git_would_show_in_place_of_commits_is_asked_about(
+    bench: RunBench, root: Path
+) -> None:
+    await need_overlay(bench)
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    git(root, "init", "-q")
+    for text in "ab":
+        (root / "a").write_text(text)
+        git(root, "add", "a")
+        git(root, *who, "commit", "-qm", text)
+    head, first = git(root, "rev-parse", "HEAD").strip(), git(root, "rev-parse", "HEAD^").strip()
+    for script in (
+        f"printf '{first}\\trefs/replace/{head}\\n' >> .git/packed-refs",
+        f"echo {head} > .git/shallow",
+    ):
+        outcome = await bench.changed(script)
+        assert outcome.state == "held", script
+        assert any("git shows other contents" in note for note in outcome.notes), outcome.notes
+    # What the user has replaced is packed with the rest.
+    git(root, "replace", head, first)
+    git(root, "branch", "new")
+    packed = await bench.changed(
+        f"git {' '.join(who)} commit -qm c --allow-empty; git pack-refs --all"
+    )
+    assert packed.state == "applied", packed.notes
+    assert git(root, "branch", "--list").split() == ["*", "master", "new"]
+    assert git(root, "log", "-1", "--format=%s").strip() == "c"
+    assert git(root, "replace", "-l").strip() == head
+
+
+async def test_objects_that_are_there_stay_as_they_are(bench: RunBench, root: Path) -> None:
+    await need_overlay(bench)
+    git(root, "init", "-q")
+    (root / "a").write_text("mine")
+    digest = git(root, "hash-object", "-w", "a").strip()
+    place = f".git/objects/{digest[:2]}/{digest[2:]}"
+    before = (root / place).read_bytes()
+    outcome = await bench.changed(f"chmod +w {place}; echo x > {place}; echo x > b")
+    assert (root / place).read_bytes() == before
+    assert any("never changes an object" in note for note in outcome.notes), outcome.notes
+    assert (root / "b").exists()
+
+
+async def test_the_index_of_a_repository_that_a_run_made(bench: RunBench, root: Path) -> None:
+    """Its settings say how long hashes are, and are made by the same run."""
+    await need_overlay(bench)
+    (root / ".env").write_text("SECRET=1")
+    outcome = await bench.changed(f"{STAGE} git init -q --object-format=sha256; stage .env x")
+    assert outcome.state == "held", outcome.notes
+    assert any(".env" in note for note in outcome.notes), outcome.notes
+
+
+async def test_a_shared_index_stays_as_git_wrote_it(bench: RunBench, root: Path) -> None:
+    await need_overlay(bench)
+    git(root, "init", "-q")
+    who = "-c user.name=A -c user.email=a@a.example -c index.threads=2"
+    for number in range(50):
+        (root / f"{number}").write_text(f"{number}")
+    outcome = await bench.changed(
+        f"git add .; git {who} update-index --split-index; git {who} commit -qm one; echo x > 1; "
+        f"git {who} add 1"
+    )
+    assert outcome.state == "applied", outcome.notes
+    assert git(root, "status", "--porcelain") == "M  1\n"
 
 
 async def test_an_index_is_taken_over_by_its_entries(bench: RunBench, root: Path) -> None:
@@ -464,7 +531,6 @@ BARE_TAMPERED = {
     "info/attributes": "* filter=x",
     "refs/heads/other": "ref: config",
     f"refs/replace/{CONFLICT}": "b" * 40,
-    "packed-refs": f"{CONFLICT} refs/heads/a\n{CONFLICT} refs/replace/{CONFLICT}\n",
     "info/grafts": CONFLICT,
     f"rr-cache/{CONFLICT}/postimage": "x",
 }

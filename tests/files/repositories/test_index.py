@@ -100,5 +100,12 @@ def test_folders_that_git_looks_into_lie_in_the_working_tree(tmp_path: Path) -> 
 def test_what_is_damaged_cannot_be_read() -> None:
     data = index_naming("a.txt", "b.txt")
     assert index_trouble(b"") == ""
-    for broken in (data[:40], data[:-25], b"DIRX" + data[4:], data[:8] + b"\xff" * 4 + data[12:]):
+    endless = data[:4] + b"\0\0\0\4" + data[8:74] + b"\xff" * 200_000
+    for broken in (
+        endless,
+        data[:40],
+        data[:-25],
+        b"DIRX" + data[4:],
+        data[:8] + b"\xff" * 4 + data[12:],
+    ):
         assert index_trouble(broken) == UNREADABLE

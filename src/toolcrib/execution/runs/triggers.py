@@ -28,7 +28,7 @@ from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.index import HASH_SIZES
-from toolcrib.files.repositories.judgement import staged
+from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets
 from toolcrib.text.display import printable, some_of
@@ -60,6 +60,7 @@ GIT_SETTINGS = "what the settings of git point at"
 BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
 STAGED = "what git keeps, or writes at its next command, by its index"
+SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names another; see pager.c of SQLite."""
 MAX_COMPARED_BYTES = 1_000_000
@@ -143,10 +144,8 @@ class Triggers:
                 yield delta, GIT_SETTINGS, place
             elif path and real(place.rpartition("/")[0] or "/") in path:
                 yield delta, ON_PATH, place
-            elif place.endswith("-journal") and _names_super_journal(delta):
-                yield delta, SUPER_JOURNAL, place
             else:
-                yield from ((delta, STAGED, each.absolute) for each in _acting_staged(delta))
+                yield from ((delta, kind, each) for kind, each in _by_content(delta))
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -262,26 +261,44 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _by_content(delta: Delta) -> Iterator[tuple[str, str]]:
+    """What of a change acts by its content: each with its kind and the path to ask about."""
+    place = delta.path.absolute
+    if place.endswith("-journal") and _names_super_journal(delta):
+        yield SUPER_JOURNAL, place
+    if shows_others(delta):
+        yield SHOWS_OTHERS, place
+    for path in _acting_staged(delta):
+        yield STAGED, path.absolute
+
+
 def _acting_staged(delta: Delta) -> Iterator[SafePath]:
     """What a run put into an index that git would store though no run reads it, or would write.
 
     But for what the user has in that file, which `git add` stages.
     """
     for path, digest in staged(delta):
-        if path.gate.pattern(path, "read"):
+        if not digest or path.gate.pattern(path, "read"):  # in a folder may be anything
             yield path
         elif _kind_of(path) or path.gate.pattern(path, "write"):
             with suppress(ToolError, OSError):
-                if _is_content(path.read_bytes(MAX_COMPARED_BYTES), digest):
+                if digest in _hashes(_user_content(path), len(digest)):
                     continue
             yield path
 
 
-def _is_content(data: bytes, digest: bytes) -> bool:
-    """Whether git names a content so."""
-    hasher = hashlib.sha1 if len(digest) == HASH_SIZES[0] else hashlib.sha256
-    whole = b"blob %d\0" % len(data) + data
-    return hasher(whole, usedforsecurity=False).digest() == digest
+def _user_content(path: SafePath) -> bytes:
+    """What the user has there: the content of a file, or where a link leads."""
+    with suppress(OSError):
+        return os.fsencode(os.readlink(path.absolute))  # noqa: PTH115
+    return path.read_bytes(MAX_COMPARED_BYTES)
+
+
+def _hashes(data: bytes, size: int) -> list[bytes]:
+    """What git calls a content, with its own ends of lines too."""
+    hasher = hashlib.sha1 if size == HASH_SIZES[0] else hashlib.sha256
+    wholes = (b"blob %d\0" % len(each) + each for each in (data, data.replace(b"\r\n", b"\n")))
+    return [hasher(whole, usedforsecurity=False).digest() for whole in wholes]
 
 
 def _names_super_journal(delta: Delta) -> bool:

@@ -20,6 +20,8 @@ from toolcrib.files.path_rules import fold
 INDEX = re.compile(r"index\Z|sharedindex\.[0-9a-f]+\Z")
 """The files of a repository that hold such names."""
 MAX_INDEX_BYTES = 256_000_000
+MAX_NAMES_BYTES = 128_000_000
+"""Of all names of one index."""
 HASH_SIZES = (20, 32)
 """Bytes of SHA-1 and of SHA-256."""
 SIGNATURE = b"DIRC"
@@ -28,7 +30,7 @@ _HEADER = Struct(">4sII")
 _FLAGS = Struct(">H")
 _FIXED_BYTES = 40
 """Times, mode, owner and size of a file, before its hash."""
-_MODE_AT = 24
+_MODE_AT, _MAX_OFFSET_BYTES = 24, 10
 _NAME_LENGTH, _IS_EXTENDED = 0x0FFF, 0x4000
 _SUSPECT = re.compile(rb"(?:\A|/)(?:/|\Z|\.|git~|[^/]*[^\x00-\x7f])", re.IGNORECASE)
 """A component that has to be looked at: empty, with a dot, a short name, or beyond ASCII."""
@@ -59,6 +61,11 @@ class IndexExtension(NamedTuple):
     end: int
 
     @property
+    def is_position(self) -> bool:
+        """Whether it only says where things begin in the file."""
+        return self.kind in (b"EOIE", b"IEOT")
+
+    @property
     def is_required(self) -> bool:
         """Whether the entries are not all without it; else git makes it anew."""
         return not self.kind[:1].isupper()
@@ -87,7 +94,7 @@ def read_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> GitIndex:
     if signature != SIGNATURE or version not in (2, 3, 4):
         raise ValueError
     entries: list[GitIndexEntry] = []
-    at, end, last = _HEADER.size, len(data) - hash_size, b""
+    at, end, last, size = _HEADER.size, len(data) - hash_size, b"", 0
     for _ in range(count):
         start, flags_at = at, at + _FIXED_BYTES + hash_size
         if flags_at + _FLAGS.size > end:
@@ -111,6 +118,9 @@ def read_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> GitIndex:
         if at > end or b"\0" in last:
             raise ValueError
         entries.append(GitIndexEntry(last, says))
+        size += len(last)
+        if size > MAX_NAMES_BYTES:  # in version 4 a short file can say very long names
+            raise ValueError
     return GitIndex(entries, list(_extensions(data, at, end)))
 
 
@@ -168,10 +178,12 @@ def _is_misplaced(name: bytes) -> bool:
 
 def _offset(data: bytes, at: int) -> tuple[int, int]:
     """A number of variable length, as git writes offsets, and where it ends."""
-    byte = data[at]
+    byte, last = data[at], at + _MAX_OFFSET_BYTES
     value = byte & 0x7F
     while byte & 0x80:
         at += 1
+        if at == last:
+            raise ValueError
         byte = data[at]
         value = ((value + 1) << 7) | (byte & 0x7F)
     return value, at + 1

@@ -8,6 +8,7 @@ is what is written then: of the settings, the very bytes.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
-from toolcrib.files.handles import Root
+from toolcrib.files.handles import Root, read_plain
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.credentials import hash_size_in, hash_size_of
 from toolcrib.files.repositories.index import (
+    HASH_SIZES,
     INDEX,
     MAX_INDEX_BYTES,
     SIGNATURE,
@@ -36,7 +38,7 @@ from toolcrib.files.repositories.places import (
     MAX_CONFIG_BYTES,
     file_trouble,
     is_bare_repository,
-    max_bytes_of,
+    lies_in_repository,
     may_mislead,
 )
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
@@ -145,7 +147,7 @@ class RunRepositories:
         tree that they make, may be false, and git makes it anew.
         """
         found = self.of(delta.path)
-        depth = _index_depth(delta)
+        depth = _index_depth(delta) if fold(delta.path.name) == "index" else None
         if depth is not None and (found is None or not found.why):
             with suppress(ValueError, IndexError):
                 size = self._hash_size(found, delta.path.ancestor(depth))
@@ -183,6 +185,10 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
+        if changed_object(delta):
+            top = delta.path.ancestor(delta.path.parts.index("objects"))
+            self._add(delta, RunRepository(top, delta.path, CHANGED, holds=set(BARE_REPOSITORY)))
+            return
         depth = repository_depth(delta.path)
         if depth is None:
             return
@@ -326,11 +332,18 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
     data = _content(delta.new, delta.after.digest if delta.after else "", MAX_INDEX_BYTES)
     if data is not None and not data.startswith(SIGNATURE):
         return ""  # a branch of that name, or what git does not read
-    return UNREADABLE if data is None else index_trouble(data, hash_size)
+    if data is None:
+        return UNREADABLE
+    why = index_trouble(data, hash_size)
+    if not why and fold(delta.path.name) != "index":
+        # Its checksum is part of its name, so it is taken as it is; git writes no more to one.
+        others = [e for e in read_index(data, hash_size).extensions if not e.is_position]
+        why = "the shared part of its index says more than names" if others and data else ""
+    return why
 
 
 def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
-    """What an index has that it did not have before: each path, with its hash.
+    """What an index has that it did not have before: each path, with its hash, b"" for a folder.
 
     That of a further working tree, or of a repository with a name of its own, is taken to lie
     where the repository does.
@@ -339,18 +352,71 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     new = _index_content(delta)
     if depth is None or not new:
         return []
-    hash_size = hash_size_in(delta.path.ancestor(depth).absolute)
+    top = delta.path.ancestor(depth)
+    is_there = os.path.lexists(f"{top.absolute}/{CONFIG}")
     old = _content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
-    known, entries = set[GitIndexEntry](), list[GitIndexEntry]()
+    place, found = top.ancestor(max(depth - 1, 0)), dict[SafePath, bytes]()
+    # The settings of a new one are among the changes: what it says with either size counts.
+    for hash_size in (hash_size_in(top.absolute),) if is_there else HASH_SIZES:
+        for entry in _new_entries(old, new, hash_size):
+            names = os.fsdecode(entry.name).removesuffix("/").split("/")
+            digest = b"" if entry.name.endswith(b"/") else entry.hash(hash_size)
+            found[place.at((*place.parts, *names))] = digest
+    return list(found.items())
+
+
+def _new_entries(old: bytes, new: bytes, hash_size: int) -> list[GitIndexEntry]:
+    """The entries that an index did not have before; none of one that is none with such hashes."""
     with suppress(ValueError, IndexError):
-        known.update(read_index(old, hash_size).entries if old else ())
+        known = set(read_index(old, hash_size).entries if old else ())
         entries = read_index(new, hash_size).entries
-    top = delta.path.ancestor(max(depth - 1, 0))
-    return [
-        (top.at((*top.parts, *os.fsdecode(entry.name).split("/"))), entry.hash(hash_size))
-        for entry in entries
-        if entry.name and entry not in known
-    ]
+        return [entry for entry in entries if entry.name and entry not in known]
+    return []
+
+
+CHANGED = "git never changes an object that is there"
+OBJECT = re.compile(
+    r"(?:^|/)objects/(?:[0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-[0-9a-f]+\.(?:pack|idx))\Z"
+)
+
+
+def changed_object(delta: Delta) -> bool:
+    """Whether another content stands under the name of an object, which is its hash."""
+    if not delta.before or delta.same or not OBJECT.search("/".join(delta.path.parts)):
+        return False
+    return lies_in_repository(delta.path)
+
+
+REPLACEMENT = re.compile(rb"refs/replace/[0-9a-f]+")
+REPLACING = re.compile(rb"\srefs/replace/")
+SHOWING_OTHERS = frozenset({"packed-refs", "shallow"})
+"""Files of a repository by which git may show other commits than there are."""
+
+
+def shows_others(delta: Delta) -> bool:
+    """Whether git would show other contents or parents of commits by what a run wrote."""
+    name, after = fold(delta.path.name), delta.after
+    if name not in SHOWING_OTHERS or after is None or not lies_in_repository(delta.path):
+        return False
+    new = _content(delta.new, max_bytes=MAX_INDEX_BYTES)
+    if name == "shallow":  # a new repository may have been cloned so
+        return bool(delta.before) or os.path.lexists(delta.path.parent.absolute)
+    if new is None:
+        return True
+    old = _content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
+    known = {line for line in old.split(b"\n") if REPLACING.search(line)}
+    added = [line for line in new.split(b"\n") if REPLACING.search(line) and line not in known]
+    return not all(_was_loose(line, delta.path.parent) for line in added)
+
+
+def _was_loose(line: bytes, repository: SafePath) -> bool:
+    """Whether a line of packed references stood in a file of its own before."""
+    digest, _, name = line.partition(b" ")
+    if REPLACEMENT.fullmatch(name):
+        with suppress(OSError):
+            place = f"{repository.absolute}/{name.decode()}"
+            return read_plain(place, MAX_CONFIG_BYTES, follow=False).strip() == digest
+    return False
 
 
 def _index_depth(delta: Delta) -> int | None:
@@ -373,7 +439,7 @@ def _file_trouble(inner: Sequence[str], delta: Delta) -> str:
     with suppress(ToolError, OSError):
         for chunk in delta.new.chunks():
             data += chunk
-            if len(data) > max_bytes_of(inner[-1]):
+            if len(data) > MAX_CONFIG_BYTES:
                 break
     return file_trouble(inner, bytes(data))
 

@@ -27,7 +27,7 @@ CONFLICTS = "MERGE_RR"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
 STATE_FOLDERS = frozenset({"rebase-merge", "rebase-apply", "sequencer", "rr-cache"})
 """Folders of what git goes on with, and of how it resolves conflicts."""
-GRAFTS, PACKED, MAX_PACKED_BYTES = "GRAFTS", "PACKED-REFS", 16_000_000
+GRAFTS = "GRAFTS"
 SHOWS_OTHERS = "git would show other contents or parents of commits than there are"
 PACKS, PACKS_HEADER_BYTES = ("MULTI-PACK-INDEX", ".MIDX"), 12
 """The ends of the names of lists of packs, whose names stand at their beginning."""
@@ -58,19 +58,28 @@ def led_to(file: str, *, follow: bool = False) -> str:
 
 
 def may_mislead(names: Sequence[str]) -> bool:
-    """Whether a file of this path in a repository can have git do what nobody sees."""
+    """Whether a file of this path, in a repository or above, can have git do what nobody sees."""
     if not names:
         return False
     last = names[-1].upper()
     if "refs" in map(fold, names[:-1]) or last.endswith(("HEAD", *PACKS)):
         return True
-    return last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS, PACKED) or _is_state(names)
+    is_named = last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS)
+    return is_named or not STATE_FOLDERS.isdisjoint(map(fold, names[:-1]))
 
 
 def _is_state(names: Sequence[str]) -> bool:
-    """Whether git keeps it for what it does later; a branch may have any name."""
-    above = {fold(name) for name in names[:-1]}
-    return "refs" not in above and not above.isdisjoint(STATE_FOLDERS)
+    """Whether git keeps it for what it does later, by its path in the repository.
+
+    A branch may have any name, and so may a further working tree and a module.
+    """
+    folders = list(map(fold, names[:-1]))
+    while folders and folders[0] == "worktrees":
+        del folders[:2]
+    if folders[:1] == ["modules"]:
+        kept = next((n for n, name in enumerate(folders) if n > 1 and name in STATE_FOLDERS), 0)
+        return bool(kept) and {"refs", "logs"}.isdisjoint(folders[2:kept])
+    return bool(folders) and folders[0] in STATE_FOLDERS
 
 
 def file_trouble(names: Sequence[str], data: bytes) -> str:
@@ -84,14 +93,15 @@ def file_trouble(names: Sequence[str], data: bytes) -> str:
         names: of its path in the repository.
         data: what it holds.
     """
-    last, folders = names[-1].upper(), "/".join(map(fold, names[:-1]))
+    last, folders = names[-1].upper(), list(map(fold, names[:-1]))
     if _is_state(names):
         return "git would go on with it, or act as it says"
-    is_graft = last == GRAFTS and "refs" not in folders.split("/")
-    if is_graft or folders.endswith("refs/replace"):
+    if "logs" in folders[:3]:
+        return ""
+    if folders[-1:] == ["info"] and last == GRAFTS and "refs" not in folders:
         return SHOWS_OTHERS
-    if last == PACKED:
-        return SHOWS_OTHERS if b" refs/replace/" in data else ""
+    if folders[-2:] == ["refs", "replace"]:
+        return SHOWS_OTHERS
     if last == CONFLICTS:
         return "by it, git would copy the files that it names into the repository" if data else ""
     if last.endswith(PACKS):
@@ -101,11 +111,6 @@ def file_trouble(names: Sequence[str], data: bytes) -> str:
     target = data.removeprefix(SYMBOLIC).strip()
     misled = len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
     return "by it, git would write to what is no branch or tag" if misled else ""
-
-
-def max_bytes_of(name: str) -> int:
-    """How much of such a file is looked at."""
-    return MAX_PACKED_BYTES if name.upper() == PACKED else MAX_CONFIG_BYTES
 
 
 def _leads_away(packs: bytes) -> bool:

@@ -27,7 +27,6 @@ from toolcrib.files.repositories.places import (
     is_repository,
     led_to,
     lies_in_repository,
-    max_bytes_of,
     may_mislead,
     named_in,
 )
@@ -192,8 +191,7 @@ class RepositoryQuarantine:
             return ""
         with suppress(ToolError, OSError):
             if _kind(place) == "file":
-                data = _read(place, max_bytes_of(place.name))
-                return file_trouble(place.parts[depth:], data)
+                return file_trouble(place.parts[depth:], _read(place))
         return ""
 
     def _is_new_pipe(self, place: SafePath) -> bool:

@@ -22,8 +22,8 @@ MAX_INCOMING = 512
 """Connections from programs that are passed on at the same time, by this whole process."""
 DESCRIPTOR_SHARE = 6
 """Each takes two descriptors; a third of those that this process may have is enough for all."""
-RUN_SHARE = 4
-"""One run may have a quarter of them, so that others have some when it holds all of its own."""
+RUN_SHARE = 2
+"""One run may have half of them, so that others have some when it holds all of its own."""
 
 
 def _max_incoming() -> int:
@@ -45,7 +45,7 @@ class Pipe(asyncio.Protocol):
     many were read.
     """
 
-    _incoming: ClassVar[dict[Pipe, int]] = {}
+    _incoming: ClassVar[dict[Pipe, object]] = {}
 
     def __init__(self, on_read: Callable[[int], None] | None = None) -> None:
         self._on_read = on_read
@@ -68,11 +68,10 @@ class Pipe(asyncio.Protocol):
             run: what stands for the run that it comes from or goes to; None where that is unknown.
         """
         maximum, known = _max_incoming(), list(self._incoming.values())
-        if len(known) >= maximum or (
-            run is not None and known.count(id(run)) >= maximum // RUN_SHARE
-        ):
+        own = sum(each is run for each in known) if run is not None else 0
+        if len(known) >= maximum or own >= maximum // RUN_SHARE:
             return False
-        self._incoming[self] = 0 if run is None else id(run)
+        self._incoming[self] = run
         return True
 
     def join(self, partner: Pipe) -> None:

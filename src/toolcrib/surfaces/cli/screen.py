@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import textwrap
@@ -13,8 +12,6 @@ from datetime import datetime
 
 from toolcrib.text.display import visible as visible  # noqa: PLC0414 - the commands import it from here
 
-HIDDEN = re.compile("[\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
-"""Controls, and marks that turn the direction of writing, that JSON leaves as they are."""
 COLUMNS = 80
 MAX_COLUMNS = 160
 
@@ -47,7 +44,14 @@ def coloured(name: str) -> tuple[str, str]:
 def json_text(value: object, indent: int | None = None) -> str:
     """A value as JSON, in which what could play tricks on a terminal is written as an escape."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return HIDDEN.sub(lambda char: f"\\u{ord(char[0]):04x}", text)
+    if text.isprintable() and text.isascii():
+        return text
+    return "".join(char if visible(char) == char else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    """As JSON writes it in ASCII, but for the last character of that, which it leaves as it is."""
+    return json.dumps(char)[1:-1] if ord(char) > 0x7F else f"\\u{ord(char):04x}"
 
 
 def local_time(seconds: float) -> datetime:
