@@ -77,8 +77,8 @@ def _is_state(names: Sequence[str]) -> bool:
     while folders and folders[0] == "worktrees":
         del folders[:2]
     if folders[:1] == ["modules"]:
-        kept = next((n for n, name in enumerate(folders) if n > 1 and name in STATE_FOLDERS), 0)
-        return bool(kept) and {"refs", "logs"}.isdisjoint(folders[2:kept])
+        end = next((n for n, name in enumerate(folders) if n > 1 and name in STATE_FOLDERS), 0)
+        return bool(end) and {"refs", "logs"}.isdisjoint(folders[2:end])
     return bool(folders) and folders[0] in STATE_FOLDERS
 
 
