@@ -221,6 +221,17 @@ async def test_connections_that_nobody_accepts_count(strong: Box, kind: str) -> 
     assert done.stopped == "memory", done
 
 
+async def test_what_others_send_is_not_its_own(strong: Box) -> None:
+    """What TCP keeps is known of the whole machine alone."""
+    code = UNACCEPTED.replace("KIND", "socket.AF_INET").replace("(4000)", "(500)")
+    code = code.replace("(40)", "(2)")
+    large, small = Limits(memory_bytes=4000 * MEGABYTE), Limits(memory_bytes=100 * MEGABYTE)
+    flood = asyncio.create_task(strong.python(code, limits=large))
+    idle = await strong.python("import time; time.sleep(5); print('done')", limits=small)
+    flood.cancel()
+    assert idle.out == "done\n", idle
+
+
 SEGMENTS = """
 import ctypes, time
 libc = ctypes.CDLL(None, use_errno=True)

@@ -64,6 +64,8 @@ or where a link leads, 1,200 to 1,500 bytes measured."""
 DESCRIPTOR_BYTES, PROCESS_BYTES = 256 * 1024, 2 * 1024 * 1024
 """What it may keep for a descriptor or socket (what waits in it) and for a process (its mappings).
 Nobody counts that by runs; so much of what the machine lost is taken to be that of one."""
+TCP_SOCKET_BYTES = 10 * 1024 * 1024
+"""The same for a socket of TCP: the usual highest `tcp_rmem` and `tcp_wmem` together."""
 NOISE_BYTES = 256 * 1024 * 1024
 """So much of it comes and goes with what other programs do."""
 FEW_DESCRIPTORS = 1_024
@@ -151,7 +153,8 @@ class ResourceGauge:
                 files += shared_memory_bytes(self._began)
         sockets, tcp = _sockets_of(self._inner) if self.namespaces else (0, 0)
         possible = (usage.open_files + sockets) * DESCRIPTOR_BYTES + len(inside) * PROCESS_BYTES
-        possible += max(tcp - self._tcp_before, 0)
+        # Of the machine's TCP no more than what its own sockets may keep: others use that too.
+        possible += min(max(tcp - self._tcp_before, 0), sockets * TCP_SOCKET_BYTES)
         kernel = max(min(kernel - self._kernel_before - NOISE_BYTES, possible), 0)
         usage.memory = sum(map(_resident, counted)) + files + kernel
         if usage.memory > memory_limit * EXACT_SHARE:
