@@ -121,6 +121,7 @@ async def test_what_a_host_finds_and_reads(mode: str, transport: str, folder: Pa
 async def test_a_kept_result_and_a_job_are_listed_and_read(mode: str, folder: Path) -> None:
     async with http(mode, folder, results={"max_tokens": 300}) as client:
         cut = await client.call_tool("run_python", {"code": "print('word ' * 9000)"})
+        assert "handle" in (cut.meta or {})["toolcrib/next"]["arguments"], cut
         handle = (cut.meta or {})["toolcrib/next"]["arguments"]["handle"]
         begun = await client.call_tool("run_command", {"command": "echo hi", "background": True})
         assert not begun.is_error, begun
@@ -146,6 +147,7 @@ async def test_what_is_kept_for_one_conversation_is_not_shown_to_another(folder:
     toolbox = Toolbox(settings(folder, results={"max_tokens": 300}), profile="default")
     async with served(create_app(toolbox)) as base, Client(f"{base}/mcp", mode=LEGACY) as one:
         cut = await one.call_tool("run_python", {"code": "print('word ' * 9000)"})
+        assert "handle" in (cut.meta or {})["toolcrib/next"]["arguments"], cut
         handle = (cut.meta or {})["toolcrib/next"]["arguments"]["handle"]
         async with Client(f"{base}/mcp", mode=LEGACY) as other:
             assert (await other.list_resources()).resources == []
