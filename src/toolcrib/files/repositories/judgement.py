@@ -185,7 +185,7 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
-        if changed_object(delta):
+        if _is_changed_object(delta):
             top = delta.path.ancestor(delta.path.parts.index("objects"))
             self._add(delta, RunRepository(top, delta.path, CHANGED, holds=set(BARE_REPOSITORY)))
             return
@@ -380,7 +380,7 @@ OBJECT = re.compile(
 )
 
 
-def changed_object(delta: Delta) -> bool:
+def _is_changed_object(delta: Delta) -> bool:
     """Whether another content stands under the name of an object, which is its hash."""
     if not delta.before or delta.same or not OBJECT.search("/".join(delta.path.parts)):
         return False

@@ -16,7 +16,6 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import NAMES, Flags
-from toolcrib.surfaces.cli.screen import json_text
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -73,6 +72,8 @@ def run(options: Namespace, flags: Flags) -> int:
         _note("toolcrib: stopped.")
         return TERMINATED
     if options.json:
+        from toolcrib.surfaces.cli.screen import json_text
+
         print(json_text(result.to_json(), indent=2))
     else:
         _show(result, session, options.tool)
