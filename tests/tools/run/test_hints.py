@@ -125,3 +125,15 @@ async def test_the_user_may_have_it_otherwise(
         assert "[1]" in (await box.call("run_command", command)).text
         monkeypatch.setenv("PYTHONUNBUFFERED", "")
         assert "[]" in (await box.call("run_command", command)).text
+
+
+async def test_what_only_the_user_can_make_is_not_run_again(tmp_path: Path) -> None:
+    async with Toolbox({}, workspace=tmp_path, profile="default") as box:
+        for command, commit, again in (
+            ("echo x > AGENTS.md", None, False),
+            ("echo x > a", "ask", True),
+        ):
+            given = {"command": command, **({"commit": commit} if commit else {})}
+            text = (await box.call("run_command", given)).text
+            assert "the user makes them with: toolcrib call apply_changes" in text
+            assert ("run it again with commit=auto" in text) is again, text

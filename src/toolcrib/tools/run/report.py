@@ -21,7 +21,7 @@ from toolcrib.execution.interpreters.pictures import (
 from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
-from toolcrib.execution.runs.runs import LiveRun
+from toolcrib.execution.runs.runs import LiveRun, Runs
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.files.paths import Workspace
@@ -153,7 +153,9 @@ async def report(
         lines.append(f"[gone with the run, as only files of the workspace last: {names}]")
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
-        again = RUN_AGAIN if ctx.config.run.commit == "auto" else ""
+        # What only the user can make is held again, whatever the call says.
+        by_user = await ctx.use(Runs).is_for_user(outcome.pending_id, ctx)
+        again = RUN_AGAIN if ctx.config.run.commit == "auto" and not by_user else ""
         lines.append(BY_USER.format(again=again, id=outcome.pending_id))
         apply = None
     if ran.level != "strong":
