@@ -319,20 +319,26 @@ class PathPattern:
 
 
 class PatternSet:
-    """Many patterns, asked at once: only those whose last glob fits are looked at."""
+    """Many patterns, asked at once: only where a telling glob of one fits are they looked at.
+
+    That is the last one; in `.git/remotes/*`, whose last one fits every name, the one before.
+    """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(p for p in map(PathPattern.of, patterns) if p.names)
-        lasts = "|".join(f"(?:{translate(p.names[-1])})" for p in self.patterns)
-        self._any = re.compile(lasts or r"(?!)")
+        whole = [p for p in self.patterns if p.names[-1] == "*" and len(p.names) > 1]
+        self._names = _any_of(p.names[-1] for p in self.patterns if p not in whole)
+        self._folders = _any_of(p.names[-2] for p in whole)
 
-    def may_match(self, name: str) -> bool:
-        """Whether some pattern ends with a name like this, folded."""
-        return self._any.match(name) is not None
+    def may_match(self, names: Sequence[str]) -> bool:
+        """Whether some pattern may match these names, folded, at their end: two are enough."""
+        if self._names.match(names[-1]):
+            return True
+        return len(names) > 1 and self._folders.match(names[-2]) is not None
 
     def find(self, names: Sequence[str], end: int) -> list[PathPattern]:
         """The patterns that match the names just before the index `end`."""
-        if not self.may_match(names[end - 1]):
+        if not self.may_match(names[max(end - 2, 0) : end]):
             return []
         return [p for p in self.patterns if p.ends_at(names, end)]
 
@@ -453,7 +459,7 @@ class Protection:
         def pattern(name: str) -> str:
             folded = fold(name)
             plain = not (closed or folded in lasts or folded == ".git")
-            if plain and not any(known.may_match(folded) for known in sets):
+            if plain and not any(known.may_match((*above[-1:], folded)) for known in sets):
                 return ""
             return self.match([*parts, name], 1, use)
 
@@ -475,6 +481,10 @@ class Protection:
         if inside and names[-1] == ".git":
             return ".git"
         return OWN_FILES_RULE if _leads_into(names, self._own) else ""
+
+
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{translate(glob)})" for glob in globs) or r"(?!)")
 
 
 def _leads_into(names: list[str], places: Iterable[list[str]]) -> bool:

@@ -145,10 +145,18 @@ class MissingPath(NotFound):
     code = "not_found"
 
     def __init__(self, message: str, find: FindSuggestions) -> None:
-        self._find: FindSuggestions | None = find
+        self._find: FindSuggestions | None = None  # most are caught, and nobody reads the hint
         self._hint = ""
         self._details: dict[str, Any] = {}
+        self._notes: list[str] = []
         super().__init__(message)
+        self._find = find
+
+    @property
+    def __notes__(self) -> list[str]:  # type: ignore[override]  # nobody sets it
+        """What a traceback shows beneath the message: the hint."""
+        self._guess()
+        return self._notes
 
     @property
     def hint(self) -> str:
@@ -175,3 +183,4 @@ class MissingPath(NotFound):
         if find is not None:
             self._hint, near = find()
             self._details = {"near": near}
+            self._notes.append(self._hint)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from toolcrib.files.path_rules import READ_PATTERNS, WRITE_PATTERNS, Protection
+from toolcrib.files.path_rules import READ_PATTERNS, WRITE_PATTERNS, PatternSet, Protection, Use
 
 
 def match(path: str, use: str = "read", root: str = "/srv/ws", **lists: list[str]) -> str:
@@ -207,3 +207,23 @@ def test_each_pattern_protects_itself_anywhere(pattern, above, below, case) -> N
         return
     name = case(pattern.replace("*", "x"))
     assert match("/".join([*above, name, *below]), "write")
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b*", "*", "a/*", "*/b", "*/*", "/a", "/*/b", "c/*/*"])),
+    st.lists(st.sampled_from(["a", "bb", "c", ".git"]), min_size=1, max_size=4),
+)
+def test_a_set_finds_what_its_patterns_match(texts, names) -> None:
+    patterns = PatternSet(texts)
+    for end in range(1, len(names) + 1):
+        expected = [p for p in patterns.patterns if p.ends_at(names, end)]
+        assert patterns.find(names, end) == expected
+
+
+@each_case("use", ["read", "write"])
+def test_ordinary_names_are_not_compared_pattern_by_pattern(use: Use) -> None:
+    """Runs and searches ask of each of the ten thousands of files beneath a folder."""
+    patterns = PatternSet(pattern.text for pattern in Protection().patterns(use))
+    assert not patterns.may_match(("src", "main.py"))
+    assert not patterns.may_match((".git", "index"))
+    assert patterns.may_match((".git", "remotes", "origin"))

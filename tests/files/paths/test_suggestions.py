@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.cases import each_case
 from toolcrib.core.errors import NotFound
 from toolcrib.files.paths import Workspace
-from toolcrib.files.suggestions import FolderName, guesses
+from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 
 FILES = [
     "README.md",
@@ -103,3 +104,18 @@ def test_names_alone() -> None:
     names = [FolderName(name, is_folder=False) for name in ("main.py", "other.py", "main.js")]
     assert guesses(("mian.py",), lambda _: names)[0] == ("main.py",)
     assert guesses(("x",), lambda _: [FolderName("completely", is_folder=False)]) == []
+
+
+def test_what_is_near_is_searched_when_the_hint_is_read_and_a_traceback_shows_it() -> None:
+    searches: list[str] = []
+
+    def find() -> tuple[str, list[str]]:
+        searches.append("once")
+        return "Did you mean a.py?", ["a.py"]
+
+    error = MissingPath("b.py does not exist.", find)
+    assert not searches
+    printed = "".join(traceback.format_exception(error))
+    assert printed.endswith("b.py does not exist.\nDid you mean a.py?\n")
+    assert (error.hint, error.details) == ("Did you mean a.py?", {"near": ["a.py"]})
+    assert searches == ["once"]

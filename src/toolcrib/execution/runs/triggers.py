@@ -225,7 +225,7 @@ class _DependencyFolders:
 
 def _last_kind(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
     """The kind of the last of some names beneath a root, which may itself be called `.config`."""
-    if not _PATTERNS.may_match(fold(parts[-1])):
+    if not _PATTERNS.may_match([fold(name) for name in (*above, *parts)[-2:]]):
         return ""
     names = [fold(name) for name in (*above, *parts)]
     found = _PATTERNS.find(names, len(names))
