@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
 from tests.execution.runs.test_moments import junk, stopped
 from toolcrib.core.errors import Conflict, Unavailable
+from toolcrib.files.changes.overlay_upper import UpperSource
 from toolcrib.files.changes.tree_store import TreeStore, put
 
 TREE = "mkdir -p new/a/b new/empty; echo 1 > new/1; echo 2 > new/a/2; echo 3 > new/a/b/3"
@@ -53,6 +55,24 @@ async def test_a_new_folder_is_renamed_and_its_undo_and_redo_too(
     assert picture(root) == made
     await bench.undo(3)
     assert picture(root) == {}
+
+
+async def test_files_that_are_renamed_are_read_for_the_diff_alone(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be thousands; an index of git is one of those that are judged by content."""
+    opened: list[str] = []
+    chunks = UpperSource.chunks
+
+    def recorded(source: UpperSource) -> Iterator[bytes]:
+        opened.append("/".join(source.parts))
+        return chunks(source)
+
+    monkeypatch.setattr(UpperSource, "chunks", recorded)
+    outcome = await bench.changed(f"{TREE}; git init -q repo; touch repo/f; git -C repo add f")
+    assert outcome.state == "applied", outcome.notes
+    assert sorted(n for n in opened if n.startswith("new/")) == ["new/1", "new/a/2", "new/a/b/3"]
+    assert "repo/.git/index" in opened
 
 
 SPECIAL = {

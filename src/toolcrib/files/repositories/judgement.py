@@ -349,7 +349,7 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     where the repository does.
     """
     depth = _index_depth(delta)
-    new = _index_content(delta)
+    new = b"" if depth is None else _index_content(delta)  # few of thousands are one
     if depth is None or not new:
         return []
     top = delta.path.ancestor(depth)
