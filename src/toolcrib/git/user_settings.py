@@ -57,6 +57,7 @@ FORCED = (
     ("core", "preloadindex", "true"),
     ("core", "multipackindex", "false"),  # it may name packs of another repository
     ("core", "usereplacerefs", "false"),  # what is sent is not what they show in its place
+    ("core", "commitgraph", "false"),  # a run may have written it: it would hide what is merged
     ("commit", "gpgsign", "false"),
     ("tag", "gpgsign", "false"),
     ("push", "gpgsign", "false"),

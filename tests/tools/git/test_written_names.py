@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,26 @@ def with_two_bases(repo: Path) -> None:
     git(repo, "checkout", "-q", "main")
 
 
+def under_a_false_graph(repo: Path) -> None:
+    """The cache of commits says that the side has the files of this branch."""
+    on_a_side(repo, **{ACTING: EVIL})
+    git(repo, "commit-graph", "write", "--reachable")
+    side, main = (
+        bytes.fromhex(git(repo, "rev-parse", f"{name}^{{tree}}").strip())
+        for name in ("side", "main")
+    )
+    graph = repo / ".git/objects/info/commit-graph"
+    content = graph.read_bytes()[:-20]
+    assert content.count(side) == 1
+    content = content.replace(side, main)
+    graph.chmod(0o644)
+    graph.write_bytes(content + hashlib.sha1(content).digest())
+
+
 @pytest.mark.parametrize(
     ("prepare", "tool", "arguments", "plain"),
     [
+        (under_a_false_graph, "git_merge", {"branch": "side"}, "merge side"),
         (changed_on_a_side, "git_merge", {"branch": "side"}, "merge side"),
         (added_to_a_moved_folder, "git_merge", {"branch": "side"}, "merge side"),
         (with_two_bases, "git_merge", {"branch": "side"}, "merge side"),
