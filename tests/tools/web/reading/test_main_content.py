@@ -250,9 +250,9 @@ async def test_heavy_pages_are_converted_in_a_process_of_their_own(server, box, 
 
 
 async def test_a_heavy_page_has_the_time_of_its_call_only(server, settings):
-    server["/heavy"] = Answer("<p>word</p>" * 150_000)
-    config = settings()
-    config["limits"] = {"job_seconds": 0.3}
+    server["/heavy"] = Answer("<b><i>" * 2_000_000)  # ten times the time that the call has
+    config = settings(fetch={"max_bytes": 20_000_000})
+    config["limits"] = {"job_seconds": 0.4}
     async with Toolbox(config=config) as box:
         result = await box.call("fetch_url", {"url": f"{server.url}/heavy"})
         assert result.error.code == "timeout"
