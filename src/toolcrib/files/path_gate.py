@@ -92,6 +92,11 @@ class SafePath:
         return self.root.absolute(self.parts)
 
     @property
+    def real_absolute(self) -> str:
+        """The whole path, where no link leads to the root. Its own parts are not followed."""
+        return self.root.real_path(self.parts)
+
+    @property
     def display(self) -> str:
         """The shortest path that names this place when it is sent back."""
         if self.base < 0:

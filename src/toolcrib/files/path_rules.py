@@ -237,12 +237,13 @@ READ_PATTERNS = (
     "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.jks", "*.p8",
     # What editors leave beside them, which holds them whole.
     "*.pem~", "*.pem.bak", "*.pem.save", "#*.pem#", ".*.pem.sw?", ".*.pem.un~", ".*.pem.kate-swp",
+    "*.pem.old", "*.pem.orig", "*.key.old", "*.key.orig",
     "*.key~", "*.key.bak", "*.key.save", "#*.key#", ".*.key.sw?", ".*.key.un~", ".*.key.kate-swp",
     "#id_*#", ".id_*.sw?", ".id_*.un~", ".id_*.kate-swp", "#.env*#", "..env*",
     ".git/.config.sw?", ".git/.config.un~",
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
-    ".config/gcloud", ".config/git/credentials", ".git-credentials", ".git/credentials*",
+    ".config/gcloud", ".config/git/credentials", ".git-credentials*", ".git/credentials*",
     "*.git/credentials*", ".git/remotes/*", ".git/branches/*", ".netrc*", "_netrc*", ".npmrc*",
     ".yarnrc.yml", ".pypirc*", ".pgpass*", ".my.cnf*", ".htpasswd*", ".vault-token",
     ".s3cfg", ".boto", ".dockercfg", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
@@ -250,6 +251,9 @@ READ_PATTERNS = (
     ".claude/.credentials.json", ".config/rclone", ".config/hub", ".config/doctl", ".config/op",
     ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
     ".config/containers/auth.json", ".composer/auth.json",
+    ".dev.vars*", ".streamlit/secrets.toml", "*.tfstate", "*.tfstate.*", "kubeconfig",
+    "kubeconfig.y*ml", "*.kubeconfig",
+    "client_secret*.json", "application_default_credentials.json",
     ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
     ".pulumi/credentials.json", ".databrickscfg", ".password-store",
     ".local/share/keyrings", "library/keychains",
@@ -272,7 +276,15 @@ READ_PATTERNS = (
 
 OWN_FILES_RULE = "toolcrib's own files"
 
-EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*.pub", "cacert.pem")
+EXCEPTIONS = (
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".dev.vars.example",
+    "id_*.pub",
+    "cacert.pem",
+)
 
 WRITE_PATTERNS = (
     # What git runs.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.execution.runs.conftest import RunBench, picture
-from toolcrib.files.changes.verdict import leads_out
+from toolcrib.files.changes.links import leads_out
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 

@@ -35,7 +35,9 @@ ACTED_ON = [
     ".local/share/systemd/user/x.service", ".config/plasma-workspace/env/x.sh",
     ".local/share/bash-completion/completions/git", ".fzf.bash", ".cargo/env", ".latexmkrc",
     ".sdkman/bin/sdkman-init.sh", ".ctags.d/x.ctags", ".terraform/providers/x", "rlcompleter.py",
-    ".proverc",
+    ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
+    ".merlin", ".byebugrc", ".user.ini", "pip.py", "pip/__init__.py", "ansible.cfg",
+    ".appveyor.yml", ".cirrus.star", "public/.htaccess",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",

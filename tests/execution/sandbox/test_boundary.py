@@ -773,6 +773,24 @@ def test_settings_of_a_working_tree_are_read_without_their_credentials(tmp_path:
     assert b"TOKEN99" not in copy.data
 
 
+async def test_other_versions_of_settings_are_read_without_their_credentials(strong: Box) -> None:
+    """As editors, git and people leave them, in the repositories of submodules too."""
+    address = '[remote "o"]\n\turl = https://me:TOKEN99@h.org/x\n'
+    names = ("config-old", "#config#", "config (1)", "config.lock", "config~", ".config.swp")
+    for folder in (".git", ".git/modules/sub", ".git/modules/a/b", "bare"):
+        for name in ("objects", "refs"):
+            (strong.root / folder / name).mkdir(parents=True, exist_ok=True)
+        (strong.root / folder / "HEAD").write_text("ref: refs/heads/main\n")
+        for name in names:
+            end = "\0" if name.endswith("swp") else ""
+            (strong.root / folder / name).write_text(address + end)
+    ran = await strong.sh("cat .git/?onfig* .git/[.#]* .git/modules/sub/* bare/*; ls -a bare; true")
+    assert "[remote" in ran.out
+    assert "#config#" in ran.out
+    assert "TOKEN99" not in ran.out
+    assert "TOKEN99" not in (await strong.sh("cat $(find . -type f -name '*config*')")).out
+
+
 SWAPS = """
 import ctypes, time
 swap = ctypes.CDLL(None).renameat2

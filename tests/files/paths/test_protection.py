@@ -26,6 +26,12 @@ READ_PROTECTED = [
     "server.KEY",
     "id_rsa",
     "..env.un~",
+    "server.key.old",
+    ".dev.vars",
+    ".streamlit/secrets.toml",
+    "infra/terraform.tfstate.backup",
+    "kubeconfig.yaml",
+    ".git-credentials~",
     "#server.key#",
     "server.key.save",
     ".server.pem.kate-swp",
@@ -60,6 +66,8 @@ READABLE = [
     "docker/config.json",
     "keys.py",
     "monkey",
+    "kubeconfig.go",
+    ".dev.vars.example",
 ]
 WRITE_PROTECTED = [
     ".git/hooks/pre-commit",

@@ -25,12 +25,13 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
-from toolcrib.files.repositories.targets import GitTargets, find_git_targets
+from toolcrib.files.repositories.targets import GitTargets, find_git_targets, folders_above
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -88,7 +89,7 @@ class Triggers:
 
     async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
         """What has to be asked about, a line for each kind."""
-        made = [delta.path.absolute for delta in deltas if _may_act(delta)]
+        made = [delta.path.real_absolute for delta in deltas if _may_act(delta)]
         targets = GitTargets()
         if made:
             targets = await find_git_targets(ctx, find_program(ctx, "git"), made)
@@ -124,8 +125,8 @@ class Triggers:
         """The changes that are some, each with its kind and the absolute path to ask about."""
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
-        path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
-        real = cache(os.path.realpath)
+        path = _SearchPath(self._workspace)
+        links = RunLinks(deltas, self._workspace.roots)
         new = frozenset(delta.path.absolute for delta in made if not delta.before)
         dependencies = _DependencyFolders(new)
         for delta in made:
@@ -140,10 +141,12 @@ class Triggers:
                 yield delta, kind, place
             elif delta.after and self._leads_to_more(place, delta.after.kind):
                 yield delta, BY_A_LINK, place
-            elif targets.has(place):
+            elif targets.has(delta.path.real_absolute):
                 yield delta, GIT_SETTINGS, place
-            elif path and real(place.rpartition("/")[0] or "/") in path:
+            elif path.has(delta):
                 yield delta, ON_PATH, place
+            elif delta.after and delta.after.kind == "link":
+                yield from ((delta, kind, place) for kind in _kinds_by_link(delta, links, targets))
             else:
                 yield from ((delta, kind, each) for kind, each in _by_content(delta))
 
@@ -310,6 +313,46 @@ def _names_super_journal(delta: Delta) -> bool:
     return end == JOURNAL_MAGIC
 
 
-def _search_path() -> list[str]:
-    found = environment(["PATH"]).get("PATH", "").split(os.pathsep)
-    return [folder for folder in found if folder.startswith("/")]
+class _SearchPath:
+    """The folders of PATH in a workspace, there or not.
+
+    Args:
+        workspace: its roots.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        named = environment(["PATH"]).get("PATH", "").split(os.pathsep)
+        absolute = [os.path.normpath(folder) for folder in named if folder.startswith("/")]
+        # What is a link by now may have been put there by the run.
+        places = filter(None, map(workspace.find, absolute))
+        found = [place.real_absolute for place in places]
+        found += filter(workspace.holds, map(os.path.realpath, absolute))
+        self._folders = frozenset(found)
+        self._above = frozenset(each for folder in found for each in folders_above(folder))
+        relative = (os.path.normpath(folder) for folder in named if not folder.startswith("/"))
+        self._ends = {tuple(name for name in each.split("/") if name != ".") for each in relative}
+        self._real = cache(os.path.realpath)
+
+    def has(self, delta: Delta) -> bool:
+        """Whether a file is a program on it, or a link may become such a folder."""
+        is_link = delta.after is not None and delta.after.kind == "link"
+        place = delta.path.real_absolute
+        if is_link and (place in self._folders or place in self._above):
+            return True
+        folder = delta.path.parts[:-1]
+        if any(end and folder[-len(end) :] == end for end in self._ends):
+            return True
+        if () in self._ends and delta.after is not None and (is_link or delta.after.mode & 0o111):
+            return True  # an empty entry, or ".", is the folder where the user is
+        return bool(self._folders) and self._real(place.rpartition("/")[0] or "/") in self._folders
+
+
+def _kinds_by_link(delta: Delta, links: RunLinks, targets: GitTargets) -> Iterator[str]:
+    """What acts on the file that a link leads to, or on a folder in whose place it is."""
+    if targets.has_beneath(delta.path.real_absolute):
+        yield BY_A_LINK
+    elif (place := links.place(delta)) is not None:
+        if kind := _kind_of(place):
+            yield f"by a link: {kind}"
+        elif targets.has(place.real_absolute):
+            yield f"by a link: {GIT_SETTINGS}"

@@ -124,7 +124,7 @@ class Masks:
         masks: list[Mask] = []
         entries = _entries(path or "/")
         if is_repository([entry.name for entry in entries]):
-            masks += [Mask(e.path, "fixed") for e in entries if e.name in OBEYED_BY_GIT]
+            masks += [Mask(e.path, "fixed") for e in entries if _is_of_git(e)]
         barring = tuple(
             self._protection.of_folder((*above, *parts), use) for use in ("read", "write")
         )
@@ -159,6 +159,13 @@ class Masks:
         # A protected name could be made beneath it by putting it elsewhere.
         pinned = entry.name.casefold() in self._above
         return ([Mask(entry.path, "pinned")] if pinned else []), True
+
+
+def _is_of_git(entry: os.DirEntry[str]) -> bool:
+    """Whether it is what git obeys in a repository, or another version of settings."""
+    if entry.name in OBEYED_BY_GIT:
+        return True
+    return may_be_settings(entry.name) and entry.is_file(follow_symlinks=False)
 
 
 def _entries(path: str) -> list[os.DirEntry[str]]:
@@ -231,8 +238,8 @@ def _files_of(path: str) -> Iterator[str]:
 # Settings of git with credentials, those that are included too: runs read copies without them.
 
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
-SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
-WORKTREES = ("*/config.worktree",)
+SUBMODULES = ("*/*config*", "*/*/*config*", "*/modules/*/*config*")
+WORKTREES = ("*/*config*",)
 MAX_INCLUDED = 50
 
 
@@ -255,7 +262,9 @@ def masks_of_settings(masks: Iterable[Mask], tops: Sequence[str]) -> list[Mask]:
         with suppress(OSError):
             data = read_plain(path, MAX_SETTINGS_BYTES, follow=False)
         clean = without_credentials(data)
-        if clean != data:
+        if b"\0" in data:  # what an editor keeps of them
+            found[path] = Mask(path, "hidden file")
+        elif clean != data:
             found[path] = Mask(path, "copy", clean)
         if number < MAX_INCLUDED:
             waiting += [p for p in _included(data, path, tops) if p not in waiting]
@@ -267,7 +276,8 @@ def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:
     name = PurePosixPath(mask.path).name
     if mask.kind == "fixed" and name in ("modules", "worktrees"):
         for level in SUBMODULES if name == "modules" else WORKTREES:
-            yield from map(str, Path(mask.path).glob(level))
+            found = filter(Path.is_file, Path(mask.path).glob(level))
+            yield from (str(path) for path in found if may_be_settings(path.name))
     elif mask.kind == "fixed" and name == ".git":
         folder = led_to(mask.path)
         for place in (folder, led_to(f"{folder}/commondir") if folder else ""):

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
-from toolcrib.files.changes.copies import leads_above
 from toolcrib.files.changes.deltas import Delta, RunDeltas
+from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
-from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS, parts_beneath
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories.judgement import LINK, RunRepositories
-from toolcrib.files.repositories.places import lies_in_repository
+from toolcrib.files.repositories.judgement import RunRepositories
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
-
-PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
-"""Folders that belong to the system and hold nothing of a person's: an environment of Python
-made by a run has links there."""
-
-
-def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
-    """Whether a link may lead out of the workspace.
-
-    Args:
-        path: the link; no link is on the way to it.
-        target: as it is written.
-        roots: those of the workspace.
-    """
-    if not target.startswith("/"):
-        return leads_above(path, target)
-    if ".." in target.split("/"):
-        return True
-    inside = [*(r.name for r in roots), *(r.real for r in roots), *PROGRAMS, sys.base_prefix]
-    return not any(parts_beneath(target, top) is not None for top in inside)
-
 
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
@@ -138,11 +115,12 @@ class ChangeJudge:
     Attributes:
         deltas: the changes, with leave where their content was found harmless.
         repositories: those among them.
+        links: those among them.
     """
 
     deltas: list[Delta]
     repositories: RunRepositories
-    _roots: Sequence[Root]
+    links: RunLinks
     _own: frozenset[str]
     _barring: dict[tuple[str, ...], Callable[[str], str]] = field(default_factory=dict)
 
@@ -152,11 +130,11 @@ class ChangeJudge:
         repositories = RunRepositories.among(deltas, roots)
         allowed = list(map(repositories.allowed, deltas))
         own = frozenset({*names.protect_read, *names.protect_write})
-        return cls(allowed, repositories, roots, own)
+        return cls(allowed, repositories, RunLinks(allowed, roots), own)
 
     def objection(self, delta: Delta) -> Objection | None:
         """What speaks against a change; None where it may be made."""
-        repository, after = self.repositories.of(delta.path), delta.after
+        repository = self.repositories.of(delta.path)
         if repository is not None and repository.is_refused:
             return Objection(repository.place, repository.explanation, is_repository=True)
         place, rule = self._protecting(delta.path)
@@ -164,11 +142,8 @@ class ChangeJudge:
             place, rule = must_stay(delta, self._own) or (place, "")
         if rule:
             return Objection(place, f"protected ({rule})", rule)
-        if after and after.kind == "link":
-            if leads_out(delta.path, after.target, self._roots):
-                return Objection(delta.path, "a link that leads out of the workspace")
-            if lies_in_repository(delta.path):
-                return Objection(delta.path, LINK)
+        if trouble := self.links.trouble(delta):
+            return Objection(delta.path, trouble)
         return None
 
     def _protecting(self, path: SafePath) -> tuple[SafePath, str]:
@@ -294,7 +269,13 @@ def _deleting(path: SafePath, tree: tuple[EntryState, ...], limits: UndoConfig) 
 def _plural(why: str, count: int) -> str:
     if count == 1:
         return why
-    for one, many in (("is a ", "are "), ("is ", "are "), ("lies ", "lie "), ("has ", "have ")):
+    for one, many in (
+        ("is a link", "are links"),
+        ("is a ", "are "),
+        ("is ", "are "),
+        ("lies ", "lie "),
+        ("has ", "have "),
+    ):
         if why.startswith(one):
             return many + why[len(one) :]
     return why

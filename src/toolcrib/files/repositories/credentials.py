@@ -16,8 +16,8 @@ from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.state.redaction import KNOWN
 
 IN_ANY_FOLDER = frozenset({".gitmodules", ".gitconfig"})
-IN_A_REPOSITORY = re.compile(r"(?:config|hgrc)(?:[.~].*)?", re.IGNORECASE | re.DOTALL)
-"""`config.lock` and `config.bak` hold what `config` holds."""
+IN_A_REPOSITORY = re.compile(r"[.#]*(?:config|hgrc)(?:[^a-z].*)?", re.IGNORECASE | re.DOTALL)
+"""`config.lock`, `config-old`, `#config#` and `.config.swp` hold what `config` holds."""
 MAX_SETTINGS_BYTES = 1_000_000
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
 _ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
@@ -187,7 +187,12 @@ def _plain(text: bytes) -> bytes:
 
 
 def holds_credentials(data: bytes) -> bool:
-    """Whether settings hold a password or token itself; a helper or a user's name is none."""
+    """Whether settings hold a password or token itself; a helper or a user's name is none.
+
+    What an editor keeps of them in a form of its own is taken to.
+    """
+    if b"\0" in data:
+        return True
     for section, head, continued in entries(data):
         text = _CONTINUED.sub(b"", continued)
         line = head + text

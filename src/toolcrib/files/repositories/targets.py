@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class GitPlace:
     starts: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass
 class GitTargets:
     """What settings of git name.
 
@@ -87,6 +88,21 @@ class GitTargets:
                 return True
             path = path.rpartition("/")[0]
         return False
+
+    def has_beneath(self, path: str) -> bool:
+        """Whether a file or folder of them lies beneath a path, there or not."""
+        return path in self._above
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        named = (*self.files, *self.folders)
+        return frozenset(each for place in named for each in folders_above(place))
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders on the way to an absolute path, as it is spelt."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 async def find_git_targets(ctx: Ctx, git: str, changed: Iterable[str]) -> GitTargets:

@@ -27,7 +27,12 @@ from toolcrib.files.search.globs import (
 from toolcrib.files.trees import TreeFolder, walk_folders
 from toolcrib.system.threads import Checkpoint
 
-SETTINGS = frozenset({"config", "config[.~]*", "hgrc", "hgrc[.~]*"})
+SETTINGS = frozenset(
+    start + name + end
+    for start in ("", "[.#]*")
+    for name in ("config", "hgrc")
+    for end in ("", "[!a-z]*")
+)
 """Files of a repository that may have settings of git: see `may_be_settings`."""
 SKIPPED = frozenset(
     ["node_modules", "bower_components", "dist", "build", "__pycache__", "vendor", "venv"]

@@ -1,0 +1,180 @@
+"""New links of a run: where they lead in the workspace as it will be, and what speaks against it.
+
+The user's own programs follow a link wherever it leads, when they read and when they write: `cat
+out/*` shows what is protected, `make > log.txt` overwrites settings of git.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from toolcrib.core.errors import PathDenied, ToolError
+from toolcrib.files.changes.copies import leads_above
+from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.handles import Root
+from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, parts_beneath
+from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.judgement import LINK
+from toolcrib.files.repositories.places import lies_in_repository
+
+PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+"""Folders that belong to the system and hold nothing of a person's: an environment of Python
+made by a run has links there."""
+LEADS_OUT = "a link out of the workspace"
+LEADS_TO_PROTECTED = "a link to what is protected"
+LEADS_TO_HOLDER = "a link to a folder that holds what is protected"
+MAX_FOLLOWED = 40
+"""Links on one way, as the kernel follows them."""
+
+
+class RunLinks:
+    """The links among the changes of a run. Blocking.
+
+    Args:
+        deltas: the changes.
+        roots: those of the workspace.
+    """
+
+    def __init__(self, deltas: Iterable[Delta], roots: Sequence[Root]) -> None:
+        self._roots = roots
+        self._targets: dict[str, str] = {}
+        self._holders: dict[str, bool] = {}
+        for delta in deltas:
+            after = delta.after
+            is_link = after is not None and after.kind == "link"
+            self._targets[delta.path.real_absolute] = after.target if after and is_link else ""
+
+    def trouble(self, delta: Delta) -> str:
+        """Why a link is not made; "" where it may be, or where it leads as it did before."""
+        after = delta.after
+        if after is None or after.kind != "link":
+            return ""
+        if leads_out(delta.path, after.target, self._roots):
+            return LEADS_OUT
+        if lies_in_repository(delta.path):
+            return LINK
+        if _leads_as_before(delta):
+            return ""
+        real = self._followed(delta)
+        place = self._place(real, delta.path)
+        if place is None:
+            return "" if not real or is_program(delta.path, real) else LEADS_OUT
+        if _is_protected(place) or lies_in_repository(place):
+            return LEADS_TO_PROTECTED
+        # Tools for packages link the packages of a workspace there; that is asked about as a whole.
+        if DEPENDENCY_FOLDERS.isdisjoint(delta.path.parts) and self._holds_protected(place):
+            return LEADS_TO_HOLDER
+        return ""
+
+    def place(self, delta: Delta) -> SafePath | None:
+        """Where a new link leads, with no link on the way; None for no link, or out."""
+        if delta.after is None or delta.after.kind != "link" or _leads_as_before(delta):
+            return None
+        return self._place(self._followed(delta), delta.path)
+
+    def _place(self, real: str, link: SafePath) -> SafePath | None:
+        found = [(root, parts_beneath(real, root.real)) for root in self._roots if real]
+        held = [(len(parts), root, parts) for root, parts in found if parts is not None]
+        if not held:
+            return None
+        _, root, parts = min(held, key=lambda each: each[0])
+        return SafePath(root, tuple(parts), link.gate, -1)
+
+    def _followed(self, delta: Delta) -> str:
+        """The absolute path, without links, that a link leads to; "" where it leads in a circle."""
+        assert delta.after is not None
+        place, followed = delta.path.real_absolute.rpartition("/")[0], 0
+        names = delta.after.target.split("/")[::-1]
+        place = "" if delta.after.target.startswith("/") else place
+        while names:
+            name = names.pop()
+            if name == "..":
+                place = place.rpartition("/")[0]
+            if name in ("", ".", ".."):
+                continue
+            target = self._target(f"{place}/{name}")
+            if not target:
+                place = f"{place}/{name}"
+                continue
+            followed += 1
+            if followed > MAX_FOLLOWED:
+                return ""
+            names += target.split("/")[::-1]
+            place = "" if target.startswith("/") else place
+        return place or "/"
+
+    def _target(self, place: str) -> str:
+        """Where the link at a place leads, as written; "" for what is none, or not there."""
+        if place not in self._targets:
+            self._targets[place] = ""
+            with suppress(OSError, ValueError):  # most are no links
+                self._targets[place] = os.readlink(place)  # noqa: PTH115 - of very many
+        return self._targets[place]
+
+    def _holds_protected(self, folder: SafePath) -> bool:
+        place = folder.real_absolute
+        if place not in self._holders:
+            self._holders[place] = False
+            with suppress(ToolError):  # no folder, or none that can be read
+                self._holders[place] = any(entry.protected for entry in folder.list())
+        return self._holders[place]
+
+
+def _leads_as_before(delta: Delta) -> bool:
+    """Whether the same link stood there: that was somebody else's choice."""
+    after, before = delta.after, delta.before
+    was_link = bool(before) and before[0].kind == "link"
+    return was_link and after is not None and before[0].target == after.target
+
+
+def _is_protected(path: SafePath) -> bool:
+    try:
+        path.gate.check(path, "write")
+    except PathDenied:
+        return True
+    return False
+
+
+def leads_out(link: SafePath, target: str, roots: Sequence[Root]) -> bool:
+    """Whether a link may lead out of the workspace, as it is written.
+
+    Args:
+        link: its place; no link is on the way to it.
+        target: where it leads.
+        roots: those of the workspace.
+    """
+    if not target.startswith("/"):
+        return leads_above(link, target)
+    if ".." in target.split("/"):
+        return True
+    inside = (*(root.name for root in roots), *(root.real for root in roots))
+    if any(parts_beneath(target, top) is not None for top in inside):
+        return False
+    return not is_program(link, target)
+
+
+def is_program(link: SafePath, target: str) -> bool:
+    """Whether a link leads to what belongs to the system, and nobody changes by writing to it.
+
+    Python of an environment may be one that its user installed.
+
+    Args:
+        link: its place.
+        target: an absolute path without `..`.
+    """
+    is_system = any(parts_beneath(target, top) is not None for top in PROGRAMS)
+    pythons = (sys.base_prefix, os.path.realpath(sys.base_prefix))
+    if not is_system and all(parts_beneath(target, top) is None for top in pythons):
+        return False
+    ends = [link.parts[-2:], tuple(target.split("/")[-2:])]
+    if all(len(end) == 2 and end[0] == "bin" and "python" in end[1] for end in ends):
+        return True
+    if is_system and sys.platform != "win32" and not os.geteuid():
+        return True  # root may change all of it, and is not kept from such links
+    there = target
+    while not os.path.exists(there):  # noqa: PTH110
+        there = there.rpartition("/")[0] or "/"
+    return not os.access(there, os.W_OK)

@@ -1,0 +1,200 @@
+"""New links of a run are judged by where they lead: the user's own programs follow them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cases import each_case
+from tests.execution.runs.conftest import Opened, RunBench, need_overlay
+from toolcrib.execution.runs.triggers import BY_A_LINK, GIT_SETTINGS, ON_PATH
+from toolcrib.files.changes.links import LEADS_OUT, LEADS_TO_HOLDER, LEADS_TO_PROTECTED
+
+TO_WHAT_IS_PROTECTED = {
+    "a secret": "ln -s .env made",
+    "a secret from a folder": "mkdir pub; ln -s ../conf/server.key pub/made",
+    "a secret that is not there": "ln -s conf/.env.local made",
+    "an absolute path": 'ln -s "$PWD/.env" made',
+    "settings of git": "ln -s .git/config made",
+    "hooks": "ln -s .git/hooks/pre-commit made",
+    "a repository": "ln -s .git made",
+    "what git keeps": "ln -s .git/refs/heads/main made",
+    "a folder of an editor": "ln -s .vscode/tasks.json made",
+    "by another link of the run": "ln -s step made; ln -s conf/server.key step",
+    "by a folder of the run": "ln -s step/server.key made; ln -s conf step",
+    "by a link that was there": "ln -s there/made/../server.key x; ln -s there/server.key made",
+    "in the place of a file": "rm plain; ln -s .env plain",
+    "in the place of a link": "ln -sfn .env to_plain",
+}
+TO_A_HOLDER = {
+    "the folder itself": "ln -s conf made",
+    "all": "ln -s . made",
+    "what lies above": "mkdir sub; ln -s .. sub/made",
+    "by a link that was there": "ln -s there made",
+}
+HARMLESS = {
+    "a file": "ln -s plain made",
+    "a folder": "mkdir -p new/a; ln -s new/a made",
+    "a file that is to come": "ln -s later made",
+    "a file beside a secret": "ln -s conf/app.toml made",
+    "a circle": "ln -s other made; ln -s made other",
+    "the same link anew": "rm to_env; ln -s .env to_env; ln -s plain made",
+    "a program of the system": "ln -s /usr/bin/env made",
+}
+
+
+@pytest.fixture
+def full(root: Path) -> Path:
+    """A workspace with what is protected in it, and links of the user's own."""
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for name in ("conf", ".vscode"):
+        (root / name).mkdir()
+    for name in (".env", "conf/server.key", "conf/app.toml", "plain"):
+        (root / name).write_text(f"{name}\n")
+    for name, target in {"there": "conf", "to_env": ".env", "to_plain": "plain"}.items():
+        (root / name).symlink_to(target)
+    return root
+
+
+def links(root: Path) -> dict[str, str]:
+    found = (path for path in root.rglob("*") if path.is_symlink())
+    return {str(path.relative_to(root)): os.readlink(path) for path in found}
+
+
+@each_case("script", TO_WHAT_IS_PROTECTED.values(), ids=TO_WHAT_IS_PROTECTED)
+async def test_to_what_is_protected(bench: RunBench, full: Path, script: str) -> None:
+    before = links(full)
+    outcome = await bench.changed(f"{script}; echo 1 > beside")
+    assert LEADS_TO_PROTECTED.removeprefix("a ") in str(outcome.notes).replace("links", "link")
+    assert (full / "beside").exists()
+    assert not os.path.lexists(full / "made")
+    assert links(full).items() <= before.items()
+
+
+@each_case("script", TO_A_HOLDER.values(), ids=TO_A_HOLDER)
+async def test_to_a_folder_that_holds_it(bench: RunBench, full: Path, script: str) -> None:
+    before = links(full)
+    outcome = await bench.changed(script)
+    assert LEADS_TO_HOLDER in str(outcome.notes)
+    assert links(full) == before
+
+
+@each_case("script", HARMLESS.values(), ids=HARMLESS)
+async def test_links_that_do_no_harm(bench: RunBench, full: Path, script: str) -> None:
+    outcome = await bench.changed(f"rm -f made; {script}")
+    assert outcome.state == "applied", outcome.notes
+    assert "made" in links(full), outcome.notes
+    assert links(full)["to_env"] == ".env"
+
+
+async def test_packages_of_a_workspace_are_linked(bench: RunBench, full: Path) -> None:
+    outcome = await bench.changed("mkdir node_modules; ln -s ../conf node_modules/conf")
+    assert outcome.state == "held"
+    assert LEADS_TO_HOLDER not in str(outcome.notes)
+
+
+async def test_out_by_a_link_that_was_there(bench: RunBench, full: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (full / "data").symlink_to(tmp_path / "elsewhere")
+    outcome = await bench.changed("ln -s data/log.txt made")
+    assert LEADS_OUT in str(outcome.notes)
+    assert "made" not in links(full)
+
+
+async def test_a_program_that_its_user_may_change(
+    bench: RunBench, full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of a Python in the home folder: what is written to such a link changes it."""
+    prefix = tmp_path / "python"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin/python3").write_text("")
+    monkeypatch.setattr("toolcrib.files.changes.links.sys.base_prefix", str(prefix))
+    outcome = await bench.changed(
+        f"mkdir -p env/bin; ln -s {prefix}/bin/python3 env/bin/python3;"
+        f"ln -s {prefix}/lib/os.py log.txt; ln -s {prefix}/bin/python3 also"
+    )
+    assert set(links(full)) == {"there", "to_env", "to_plain", "env/bin/python3"}
+    assert LEADS_OUT.replace("a link", "links") in str(outcome.notes)
+
+
+async def test_they_are_removed_where_a_run_sees_the_files(bare: RunBench, full: Path) -> None:
+    before = links(full)
+    outcome = await bare.changed("ln -s .env made; ln -s . all; ln -s plain fine")
+    assert links(full) == before | {"fine": "plain"}
+    assert LEADS_TO_PROTECTED in str(outcome.notes)
+    assert "put back" in str(outcome.notes)
+
+
+HELD = {
+    "to instructions": ("ln -s AGENTS.md notes.md", "by a link: instructions of coding agents"),
+    "to a program of git": ("ln -s tools/monitor log.txt", f"by a link: {GIT_SETTINGS}"),
+    "in the place of a folder of hooks": ("ln -s own own_hooks", GIT_SETTINGS),
+    "above a folder of hooks": ("mkdir payload; ln -s payload deep", BY_A_LINK),
+    "in the place of a folder on PATH": ("mkdir payload; ln -s payload bin", ON_PATH),
+    "above a folder on PATH": ("mkdir payload; ln -s payload far", ON_PATH),
+    "in a relative folder on PATH": ("mkdir -p sub/scripts; echo 1 > sub/scripts/ls", ON_PATH),
+}
+
+
+@pytest.fixture
+async def aimed(
+    opened: Opened, full: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> RunBench:
+    """One whose user has programs of git, and folders on PATH, that are not there yet."""
+    for key, value in {
+        "core.hooksPath": "own_hooks",
+        "core.fsmonitor": "tools/monitor",
+        "alias.x": "!deep/down/x",
+    }.items():
+        subprocess.run(["git", "-C", str(full), "config", key, value], check=True)
+    folders = (f"{full}/bin", f"{full}/far/bin", "scripts", os.environ["PATH"])
+    monkeypatch.setenv("PATH", ":".join(folders))
+    (tmp_path / "linked").symlink_to(full)
+    bench = opened()
+    await need_overlay(bench)
+    return bench
+
+
+@each_case("script, kind", HELD.values(), ids=HELD)
+async def test_links_by_which_programs_act(aimed: RunBench, script: str, kind: str) -> None:
+    outcome = await aimed.changed(script)
+    assert outcome.state == "held", outcome.notes
+    assert f"({kind}): " in str(outcome.notes)
+
+
+async def test_plain_ones_beside_them(aimed: RunBench, full: Path) -> None:
+    outcome = await aimed.changed(
+        "mkdir other; ln -s other also; echo 1 > other/ls; chmod +x other/ls"
+    )
+    assert outcome.state == "applied", outcome.notes
+
+
+async def test_a_search_path_with_the_current_folder(
+    opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:")
+    bench = opened()
+    await need_overlay(bench)
+    assert (await bench.changed("mkdir a; echo 1 > a/plain")).state == "applied"
+    outcome = await bench.changed("echo 1 > a/sl; chmod +x a/sl")
+    assert outcome.state == "held"
+    assert ON_PATH in str(outcome.notes)
+
+
+async def test_a_root_that_is_a_link(root: Path, tmp_path: Path) -> None:
+    """What settings of git name is compared by where it is, not by how the user spells it."""
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "config", "core.hooksPath", "hk"], check=True)
+    (tmp_path / "linked").symlink_to(root)
+    bench = RunBench.on(tmp_path / "linked")
+    assert isinstance(bench, RunBench)
+    try:
+        await need_overlay(bench)
+        outcome = await bench.changed("mkdir hk; echo 1 > hk/pre-commit")
+        assert outcome.state == "held"
+        assert GIT_SETTINGS in str(outcome.notes)
+    finally:
+        await bench.services.close()
