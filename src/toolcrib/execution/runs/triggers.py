@@ -23,6 +23,7 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.runs.ignore_files import uncovered
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
@@ -62,6 +63,7 @@ BY_A_LINK = "a link, or what works as one, in the place of a folder on whose con
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
+UNCOVERED = "by it, git takes up what is protected from reading: `git add -A` would store that"
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names another; see pager.c of SQLite."""
 MAX_COMPARED_BYTES = 1_000_000
@@ -123,6 +125,15 @@ class Triggers:
         self, deltas: Sequence[Delta], targets: GitTargets
     ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
+        for delta in deltas:
+            if uncovered(self._workspace, delta):
+                yield delta, UNCOVERED, delta.path.absolute
+        yield from self._acting(deltas, targets)
+
+    def _acting(
+        self, deltas: Sequence[Delta], targets: GitTargets
+    ) -> Iterator[tuple[Delta, str, str]]:
+        """Those by which something is there that was not."""
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
         path = _SearchPath(self._workspace)

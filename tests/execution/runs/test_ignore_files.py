@@ -1,0 +1,71 @@
+"""A run that has git take up what is protected from reading waits for the user."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cases import each_case
+from tests.execution.runs.conftest import RunBench
+from toolcrib.execution.runs.triggers import UNCOVERED
+
+TAKES_UP = {
+    "a line is gone": "echo build > .gitignore",
+    "the file is gone": "rm .gitignore",
+    "the file is a folder": "rm .gitignore; mkdir .gitignore",
+    "an exception": "echo '!.env' >> .gitignore",
+    "an exception by signs": "echo '!*.e?v*' >> .gitignore",
+    "another order": "printf '!.env*\\nbuild\\n' > .gitignore",
+    "one further down": "echo '!x.pem' > conf/.gitignore",
+    "the folder above": "sed -i /keys/d .gitignore",
+    "a long one": "(cat .gitignore; seq 100000) > x; mv x .gitignore",
+    "the list of the repository": ": > .git/info/exclude",
+}
+PLAIN = {
+    "one more line": "echo dist >> .gitignore",
+    "another line is gone": "sed -i /build/d .gitignore",
+    "an exception of others": "echo '!build/x' >> .gitignore",
+    "a comment": "sed -i '1i # ours' .gitignore",
+    "one where nothing is": "mkdir -p new; echo '!.env' > new/.gitignore",
+    "no change": "touch .gitignore",
+}
+IGNORED = ".env*\nbuild\n*.pem\n/keys/\n"
+
+
+@pytest.fixture
+def full(root: Path) -> Path:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for name in (".env", "conf/x.pem", "keys/id_rsa", "server.key"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("a secret\n")
+    (root / ".gitignore").write_text(IGNORED)
+    (root / ".git/info").mkdir(exist_ok=True)
+    (root / ".git/info/exclude").write_text("*.key\n")
+    return root
+
+
+@each_case("script", TAKES_UP.values(), ids=TAKES_UP)
+async def test_it_is_held(bench: RunBench, full: Path, script: str) -> None:
+    outcome = await bench.changed(script)
+    assert outcome.state == "held", outcome.notes
+    assert UNCOVERED in str(outcome.notes)
+    assert await bench.runs.is_for_user(outcome.pending_id, bench.ctx())
+    assert (full / ".gitignore").read_text() == IGNORED
+
+
+@each_case("script", PLAIN.values(), ids=PLAIN)
+async def test_other_changes_are_made(bench: RunBench, full: Path, script: str) -> None:
+    (full / ".gitignore").write_text(IGNORED)
+    outcome = await bench.changed(script)
+    assert outcome.state in ("applied", "unchanged"), outcome
+    assert UNCOVERED not in str(outcome.notes)
+
+
+async def test_what_git_took_up_before(bench: RunBench, full: Path) -> None:
+    (full / ".gitignore").write_text("build\n!.env\n")
+    (full / ".git/info/exclude").unlink()
+    for script in ("echo dist >> .gitignore", "echo '!.env' >> .gitignore", "rm .gitignore"):
+        outcome = await bench.changed(script)
+        assert outcome.state == "applied", outcome.notes
