@@ -28,6 +28,7 @@ from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.toolchains import home, is_there
 from toolcrib.files.paths import Workspace
+from toolcrib.files.roots import real_path
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.policy import HostRule
 from toolcrib.system.collector import collect
@@ -163,7 +164,7 @@ def _settings_files(named: Mapping[str, str]) -> dict[str, str]:
     files = [home() / name for name in SETTINGS_FILES]
     files += [Path(value) for value in named.values() if value.startswith("/")]
     files += [cargo / "config.toml", cargo / "config"]
-    return {str(file): os.path.realpath(file) for file in files if _is_file(file)}
+    return {str(file): real_path(file) for file in files if _is_file(file)}
 
 
 def _is_file(path: Path) -> bool:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from toolcrib.core.config import environment
+from toolcrib.files.roots import real_path
 
 # Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
 HOME_FOLDERS = (
@@ -81,14 +82,14 @@ def is_known(path: Path) -> bool:
     """Whether it belongs to a toolchain, and so holds what was installed and nobody's own files."""
     named = environment(VARIABLE_FOLDERS)
     folders = _spellings(_places(str(home()), tuple(sorted(named.items()))))
-    places = {str(path), os.path.realpath(path)}
+    places = {str(path), real_path(path)}
     return any(is_among(place, folders) for place in places) or _in_environment(path)
 
 
 @cache
 def _spellings(folders: tuple[str, ...]) -> tuple[str, ...]:
     """Folders as they are written, and without links."""
-    return tuple(dict.fromkeys(place for f in folders for place in (f, os.path.realpath(f))))
+    return tuple(dict.fromkeys(place for f in folders for place in (f, real_path(f))))
 
 
 @cache

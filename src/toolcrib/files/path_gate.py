@@ -16,7 +16,6 @@ from typing import Any
 
 from toolcrib.core.errors import (
     BadInput,
-    Conflict,
     NotFound,
     PathDenied,
     StorageFailure,
@@ -38,13 +37,14 @@ from toolcrib.files.handles import (
     open_root,
     special_kind_name,
 )
-from toolcrib.files.path_rules import Protection, Use, parts_beneath, slashed
+from toolcrib.files.path_rules import Protection, Use, parts_beneath
 from toolcrib.files.repositories.credentials import (
     MAX_SETTINGS_BYTES,
     are_settings,
     holds_credentials,
     may_be_settings,
 )
+from toolcrib.files.roots import real_path
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 from toolcrib.system import openat
 
@@ -133,14 +133,9 @@ class SafePath:
             StorageFailure: the system cannot tell.
         """
         try:
-            real = slashed(os.path.realpath(self.absolute))
+            real = real_path(self.absolute)
         except OSError as error:
-            # EINVAL: what was a link is none any more.
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL):
-                raise StorageFailure(f"{self.display} cannot be read: {error.strerror}.") from None
-            raise Conflict(
-                f"{self.display} has changed meanwhile.", hint="Look at it again."
-            ) from None
+            raise StorageFailure(f"{self.display} cannot be read: {error.strerror}.") from None
         if real == self.root.real or real.startswith(f"{self.root.real}/"):
             real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
         return list(dict.fromkeys((self.absolute, real)))

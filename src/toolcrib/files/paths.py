@@ -176,7 +176,7 @@ class Workspace:
         what they start in their turn.
         """
         found = environment(("PATH",)).get("PATH") or DEFAULT_PATH
-        own = (os.path.realpath(data_folder()), "/dev/shm")  # noqa: S108 - runs write there too
+        own = (real_path(data_folder()), "/dev/shm")  # noqa: S108 - runs write there too
         return [
             folder
             for folder in dict.fromkeys(found.split(os.pathsep))
@@ -199,7 +199,7 @@ class Workspace:
 
     def is_outside(self, place: str, own: Sequence[str] = ()) -> bool:
         """Whether an absolute path leads neither into a root nor into one of some folders."""
-        real = os.path.realpath(place)
+        real = real_path(place)
         held = any(parts_beneath(real, folder) is not None for folder in own)
         return not (held or self.holds(place) or self.holds(real))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -10,12 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from toolcrib.core.errors import Conflict
 from toolcrib.files.path_rules import escaped, normal_parts, parts_beneath, slashed
 
 VARIABLE = re.compile(r"\$\{[^}]*\}")
 """What a host was to fill in, as `${workspaceFolder}`."""
 HOW_TO_CHOOSE = "The user chooses a folder with --workspace DIR or workspace.roots."
 SCRATCH_PREFIX = "toolcrib-"
+MAX_LOOKS = 100
+"""At a path whose links are exchanged meanwhile; one look fails half of the time at the worst."""
 
 
 def configured_roots(roots: Iterable[str]) -> list[str]:
@@ -30,8 +34,20 @@ def plain_path(path: str | Path) -> str:
 
 
 def real_path(path: str | Path) -> str:
-    """Absolute, every link followed."""
-    return slashed(os.path.realpath(path))
+    """Absolute, every link followed.
+
+    Raises:
+        Conflict: another program exchanges folders and links on the way all the time.
+        OSError: the system cannot tell.
+    """
+    for _ in range(MAX_LOOKS):
+        try:
+            return slashed(os.path.realpath(path))
+        except OSError as error:
+            # What was a link when it was looked at is none any more when it is read.
+            if error.errno not in (errno.EINVAL, errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise
+    raise Conflict(f"{path} is being changed by another program.", hint="Look at it again.")
 
 
 def home_folder() -> str:

@@ -21,6 +21,7 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
+from toolcrib.files.roots import real_path
 from toolcrib.text.display import printable, some_of
 
 GIT = ".git"
@@ -127,7 +128,7 @@ def _pointer(place: str, prefix: str) -> str:
 
 
 def _followed(start: str, target: str, inside: Inside, top: str) -> str:
-    real = os.path.realpath(os.path.join(start, target))  # noqa: PTH118 - text as git has it
+    real = real_path(os.path.join(start, target))  # noqa: PTH118 - text as git has it
     if not inside(real):
         raise _refused(top, "it leads to a folder outside of the workspace")
     if not Path(real).is_dir():
@@ -252,7 +253,7 @@ def _links(entry: os.DirEntry[str]) -> int:
 
 def _alternate_faults(objects: str, inside: Inside, budget: list[int]) -> Iterator[str]:
     """What git could follow in the folders from which a repository takes further objects."""
-    found = [os.path.realpath(objects)]
+    found = [real_path(objects)]
     for folder in found:  # which grows: each can name others
         text = read_own(f"{folder}/info/alternates", MAX_SETTINGS_BYTES)
         for line in text.decode("utf-8", "surrogateescape").split("\n"):
@@ -261,9 +262,9 @@ def _alternate_faults(objects: str, inside: Inside, budget: list[int]) -> Iterat
             if line.startswith('"'):  # git takes the quotes off and reads escapes; none writes such
                 yield "it names objects elsewhere by a path in quotes"
             place = os.path.join(folder, line)  # noqa: PTH118 - as git reads it
-            real = os.path.realpath(place)
+            real = real_path(place)
             # Older versions of git take `..` for the name above, whatever link it comes after.
-            if not (inside(real) and os.path.realpath(os.path.normpath(place)) == real):
+            if not (inside(real) and real_path(os.path.normpath(place)) == real):
                 yield "it uses objects of a folder outside of the workspace"
             if real in found:
                 continue

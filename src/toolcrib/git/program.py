@@ -22,6 +22,7 @@ from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, not_installed
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.repositories.settings import Setting, listed_settings
+from toolcrib.files.roots import real_path
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import CheckedIndexes
@@ -238,7 +239,7 @@ class GitProgram:
         names += [f"~/.config/git/{name}" for name in ("ignore", "attributes")]
         readable = list(map(_expanded, filter(None, names)))
         opened = map(_expanded, (*ctx.config.git.local_remotes, *ctx.config.git.trusted))
-        writable = [str(self.views), *filter(os.path.isdir, map(os.path.realpath, opened))]
+        writable = [str(self.views), *filter(os.path.isdir, map(real_path, opened))]
         return await ctx.use(Sandbox).own_program(
             writable=writable, readable=readable, sees_all=sees_all
         )

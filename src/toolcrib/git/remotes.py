@@ -28,6 +28,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.tool import Decision
 from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.roots import real_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import Layout, check_layout, make_view
 from toolcrib.git.program import AGENTS, GitProgram, remove_view
@@ -120,7 +121,7 @@ def read_address(text: str, start: str = "") -> RemoteAddress:
             f"git may not use {url.split('://', 1)[0]}:// here.", hint="https and ssh are open."
         )
     path = os.path.expanduser(url.removeprefix("file://"))  # noqa: PTH111 - as git reads it
-    return RemoteAddress(url, "file", folder=os.path.realpath(Path(start or "/", path)))
+    return RemoteAddress(url, "file", folder=real_path(Path(start or "/", path)))
 
 
 def _target(host: str, port: int) -> Target:

@@ -16,6 +16,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, holds_credentials
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.settings import Setting
+from toolcrib.files.roots import real_path
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
     Inside,
@@ -344,7 +345,7 @@ def local_folders(ctx: Ctx) -> list[str]:
 
 
 def _real(names: Sequence[str]) -> list[str]:
-    return [os.path.realpath(os.path.expanduser(name)) for name in names]  # noqa: PTH111
+    return [real_path(os.path.expanduser(name)) for name in names]  # noqa: PTH111
 
 
 def inside_of(ctx: Ctx) -> Callable[[str], bool]:
@@ -352,7 +353,7 @@ def inside_of(ctx: Ctx) -> Callable[[str], bool]:
     workspace, more = ctx.use(Workspace), local_folders(ctx)
 
     def inside(path: str) -> bool:
-        real = os.path.realpath(path)
+        real = real_path(path)
         return workspace.holds(real) or any(
             real == top or real.startswith(f"{top.rstrip('/')}/") for top in more
         )

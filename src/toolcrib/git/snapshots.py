@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.errors import ToolError
+from toolcrib.files.roots import real_path
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of
@@ -196,7 +197,7 @@ async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, t
 def leads_away(place: str) -> bool:
     """Whether a folder in the path of a file is a link; the top has none. It blocks."""
     folder = place.rpartition("/")[0]
-    return os.path.realpath(folder) != folder
+    return real_path(folder) != folder
 
 
 def _state(git_dir: str) -> dict[str, str]:

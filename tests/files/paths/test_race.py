@@ -14,6 +14,7 @@ import pytest
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
 from toolcrib.files.paths import Workspace
+from toolcrib.files.roots import real_path
 
 READS = 5000
 FLIP = """
@@ -129,3 +130,30 @@ def test_the_race_is_real(tree: Tree) -> None:
             if count(careless, READS)["leaked"]:
                 return
     pytest.fail("the flipping does not disturb anybody")
+
+
+EXCHANGE = """
+import ctypes, sys
+print("go", flush=True)
+exchange = ctypes.CDLL(None).renameat2
+while True:
+    exchange(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="renameat2 is of Linux")
+def test_a_folder_and_a_link_change_places_while_links_are_followed(tmp_path: Path) -> None:
+    """Python tells a link by one call and reads it by the next, and fails on what is none then."""
+    top = Path(real_path(tmp_path))
+    (top / "other").mkdir()
+    (top / "in").mkdir()
+    (top / "link").symlink_to("other")
+    argv = [sys.executable, "-S", "-c", EXCHANGE, str(top / "in"), str(top / "link")]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            seen = {real_path(top / "in/file") for _ in range(10 * READS)}
+        finally:
+            process.kill()
+    assert seen <= {str(top / "in/file"), str(top / "other/file")}

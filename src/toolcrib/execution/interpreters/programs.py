@@ -24,6 +24,7 @@ from toolcrib.execution.toolchains import (
     known_folders,
 )
 from toolcrib.files.paths import Workspace
+from toolcrib.files.roots import real_path
 from toolcrib.system.processes import Processes
 
 # Programs that are not there: what each is, and how to get it, in one line.
@@ -194,7 +195,7 @@ def prefix_of(program: str) -> list[Path]:
         the folder of the program itself.
     """
     found: list[Path] = []
-    for place in dict.fromkeys((Path(program), Path(os.path.realpath(program)))):
+    for place in dict.fromkeys((Path(program), Path(real_path(program)))):
         folder = place.parent
         prefix = folder.parent if folder.name in ("bin", "Scripts", "shims") else folder
         if is_among(prefix, SYSTEM_FOLDERS):

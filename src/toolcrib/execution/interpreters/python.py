@@ -21,6 +21,7 @@ from toolcrib.execution.interpreters.programs import find_program, is_program, p
 from toolcrib.execution.toolchains import environment_settings, is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
+from toolcrib.files.roots import real_path
 
 # Code as models hand it over: in a fence of Markdown, with a line of prose around it.
 
@@ -273,11 +274,11 @@ def _bases(inside: SafePath) -> tuple[Path, ...]:
     except ToolError:
         return ()
     base = _named_base(text)
-    linked = os.path.realpath(f"{inside.absolute}/bin/python")
+    linked = real_path(f"{inside.absolute}/bin/python")
     named = [*(prefix_of(base) if base else ()), *prefix_of(linked)]
     # Files of a workspace must not open folders: only what is a Python where it really lies,
     # since a link on the way could lead anywhere.
-    found = dict.fromkeys(Path(os.path.realpath(p)) for p in named)
+    found = dict.fromkeys(Path(real_path(p)) for p in named)
     return tuple(p for p in found if not is_among(p, [inside.root.real]) and _is_python(p))
 
 
@@ -311,7 +312,7 @@ def has_package(program: str, package: str) -> bool:
 def _own() -> Python:
     """The Python that toolcrib's own environment was made of: without our packages."""
     base: str = getattr(sys, "_base_executable", "") or sys.executable or ""
-    program = os.path.realpath(base) if base else ""
+    program = real_path(base) if base else ""
     if not program or not is_program(program):
         program = lmstudio_python()
         if program:

@@ -33,6 +33,7 @@ from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets, folders_above
+from toolcrib.files.roots import real_path
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -337,12 +338,12 @@ class _SearchPath:
         # What is a link by now may have been put there by the run.
         places = filter(None, map(workspace.find, absolute))
         found = [place.real_absolute for place in places]
-        found += filter(workspace.holds, map(os.path.realpath, absolute))
+        found += filter(workspace.holds, map(real_path, absolute))
         self._folders = frozenset(found)
         self._above = frozenset(each for folder in found for each in folders_above(folder))
         relative = (os.path.normpath(folder) for folder in named if not folder.startswith("/"))
         self._ends = {tuple(name for name in each.split("/") if name != ".") for each in relative}
-        self._real = cache(os.path.realpath)
+        self._real = cache(real_path)
 
     def has(self, delta: Delta) -> bool:
         """Whether a file is a program on it, or a link may become such a folder."""

@@ -17,6 +17,7 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.toolchains import is_among
+from toolcrib.files.roots import real_path
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
@@ -92,7 +93,7 @@ def system() -> tuple[str, ...]:
         elif path.is_dir():
             arguments += ["--ro-bind", str(path), str(path)]
     for place in (*STORES, *etc_places()):
-        real = os.path.realpath(place)
+        real = real_path(place)
         if place != real and real.startswith("/usr/"):
             arguments += ["--symlink", real, place]
         elif Path(place).is_dir():
@@ -105,7 +106,7 @@ def system_files() -> dict[str, bytes]:
     """Small files of /etc: it takes bubblewrap less time to write one than to mount it."""
     found: dict[str, bytes] = {}
     for place in map(Path, etc_places()):
-        real = os.path.realpath(place)
+        real = real_path(place)
         if not Path(real).is_file() or (real != str(place) and real.startswith("/usr/")):
             continue
         with suppress(OSError):

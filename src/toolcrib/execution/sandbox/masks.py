@@ -26,6 +26,7 @@ from toolcrib.files.repositories.credentials import (
     without_credentials,
 )
 from toolcrib.files.repositories.places import is_repository, led_to
+from toolcrib.files.roots import real_path
 from toolcrib.files.trees import names_beneath
 
 OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
@@ -185,7 +186,7 @@ def _hidden(entry: os.DirEntry[str], top: str) -> list[Mask]:
     path = entry.path
     if entry.is_symlink():
         # The link can be read; it is what it leads to that must not be, if it is in here.
-        path = os.path.realpath(path)
+        path = real_path(path)
         if not path.startswith(f"{top.rstrip('/')}/"):
             return []
     try:
@@ -290,6 +291,6 @@ def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:
     for section, key, value in settings_in(data):
         if section in (b"include", b"includeif") and key == b"path" and b"\0" not in value:
             named = os.path.expanduser(os.fsdecode(value))  # noqa: PTH111 - no user is no error
-            place = os.path.realpath(Path(path).parent / named)
+            place = real_path(Path(path).parent / named)
             if is_among(place, tops) and os.path.isfile(place):  # noqa: PTH113
                 yield place

@@ -47,6 +47,7 @@ from toolcrib.execution.toolchains import (
 )
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
+from toolcrib.files.roots import real_path
 from toolcrib.files.tree_events import MoveEvents
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER
@@ -68,7 +69,7 @@ def empty_file() -> str:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o000))
-    return os.path.realpath(path)
+    return real_path(path)
 
 
 class Scratch(LockedFolder):
@@ -88,7 +89,7 @@ class Scratch(LockedFolder):
                     and (lock := open_locked(old, FOLDER)) >= 0
                 ):
                     cls(old, lock).remove()
-        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top)))
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=real_path(top)))
         return cls(path, open_locked(path, FOLDER))
 
 
@@ -99,8 +100,8 @@ MAX_VENV_SETTINGS_BYTES = 10_000
 @cache
 def own_interpreter_folders() -> tuple[str, ...]:
     """Those of the interpreter that toolcrib itself runs on, without its packages."""
-    base = os.path.realpath(sys.executable)
-    found = [os.path.realpath(p) for p in (sys.base_prefix, sys.base_exec_prefix)]
+    base = real_path(sys.executable)
+    found = [real_path(p) for p in (sys.base_prefix, sys.base_exec_prefix)]
     home = str(Path(base).parent)
     if not any(home.startswith(f"{prefix}/") for prefix in found):
         found.append(home)
@@ -129,7 +130,7 @@ def interpreter_folders(program: str) -> tuple[str, ...]:
     home = _home_of(Path(found[0]))
     if home:
         found.append(home)
-    real = os.path.realpath(program)
+    real = real_path(program)
     found.append(str(Path(real).parent.parent))
     plain = map(os.path.normpath, found)
     return tuple(dict.fromkeys(p for p in plain if p.count("/") > 1 or p == "/opt"))
@@ -443,7 +444,7 @@ class RunPreparer:
         options, level = request.options, report.level
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
-        names = {name: os.path.realpath(name) for name in interpreter_folders(request.argv[0])}
+        names = {name: real_path(name) for name in interpreter_folders(request.argv[0])}
         configured, notes = self._readable.current()
         named = [
             *own_interpreter_folders(),
@@ -452,7 +453,7 @@ class RunPreparer:
             *configured.values(),
         ]
         readable = list(filter(is_there, dict.fromkeys(named)))
-        writable = [os.path.realpath(path) for path in options.get("writable", ())]
+        writable = [real_path(path) for path in options.get("writable", ())]
         seen = [*readable, *SYSTEM_FOLDERS]
         named_by_links = (names | configured).items()
         names = {name: real for name, real in named_by_links if is_among(real, seen)}
@@ -549,11 +550,11 @@ class RunPreparer:
         masks: list[Mask] = []
         tops = [*roots, *readable]
         for place in self._own:
-            real = os.path.realpath(place)
+            real = real_path(place)
             if is_among(real, tops) and is_there(real):
                 masks.append(Mask(real, "hidden folder" if Path(real).is_dir() else "hidden file"))
         # What runs in the server itself; a folder that lies in it is covered whole.
         for root in roots:
-            code = [os.path.realpath(p) for p in code_within([root]) if is_there(p)]
+            code = [real_path(p) for p in code_within([root]) if is_there(p)]
             masks += [Mask(max(place, root, key=len), "fixed") for place in code]
         return masks

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError
+from toolcrib.files.roots import real_path
 from toolcrib.text.display import printable
 
 
@@ -19,7 +19,7 @@ def real_place(place: str | Path) -> str:
         ConfigError: it names a user that there is not, or is no path.
     """
     try:
-        return os.path.realpath(Path(place).expanduser())
+        return real_path(Path(place).expanduser())
     except (RuntimeError, ValueError) as error:
         raise ConfigError(f"{printable(str(place))} of run.readable is no place: {error}") from None
 
