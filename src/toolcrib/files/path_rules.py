@@ -322,6 +322,16 @@ class PathPattern:
         names = tuple(fold(name) for name in plain.split("/") if name not in ("", ".", "**"))
         return cls(text.strip(), names, plain.startswith("/"))
 
+    @property
+    def speaks_of_all(self) -> bool:
+        """Whether it protects all in a folder: its last glob fits every name."""
+        return len(self.names) > 1 and self.names[-1] == "*"
+
+    @property
+    def telling(self) -> str:
+        """The glob by which it is found: the last, or where that fits every name the one before."""
+        return self.names[-2] if self.speaks_of_all else self.names[-1]
+
     def ends_at(self, names: Sequence[str], end: int) -> bool:
         """Whether the pattern matches the names just before the index `end`."""
         start = end - len(self.names)
@@ -331,22 +341,22 @@ class PathPattern:
 
 
 class PatternSet:
-    """Many patterns, asked at once: only where a telling glob of one fits are they looked at.
-
-    That is the last one; in `.git/remotes/*`, whose last one fits every name, the one before.
-    """
+    """Many patterns, asked at once: only where a telling glob of one fits are they looked at."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(p for p in map(PathPattern.of, patterns) if p.names)
-        whole = [p for p in self.patterns if p.names[-1] == "*" and len(p.names) > 1]
-        self._names = _any_of(p.names[-1] for p in self.patterns if p not in whole)
-        self._folders = _any_of(p.names[-2] for p in whole)
+        self._names = _any_of(p.telling for p in self.patterns if not p.speaks_of_all)
+        self._folders = _any_of(p.telling for p in self.patterns if p.speaks_of_all)
 
     def may_match(self, names: Sequence[str]) -> bool:
         """Whether some pattern may match these names, folded, at their end: two are enough."""
         if self._names.match(names[-1]):
             return True
-        return len(names) > 1 and self._folders.match(names[-2]) is not None
+        return len(names) > 1 and self.may_match_all_in(names[-2])
+
+    def may_match_all_in(self, folder: str) -> bool:
+        """Whether some pattern may match every name in a folder of this name, folded."""
+        return self._folders.match(folder) is not None
 
     def find(self, names: Sequence[str], end: int) -> list[PathPattern]:
         """The patterns that match the names just before the index `end`."""
@@ -418,6 +428,18 @@ class Protection:
     def patterns(self, use: Use) -> tuple[PathPattern, ...]:
         """All patterns that forbid a use, whatever exceptions say."""
         return (*self._built_in[use].patterns, *self._added[use].patterns)
+
+    def may_bar_all_in(self, folder: str, use: Use) -> bool:
+        """Whether all in a folder of this name may be forbidden, as by `.git/remotes/*`."""
+        folded = fold(folder)
+        return any(
+            known.may_match_all_in(folded) for known in (self._added[use], self._built_in[use])
+        )
+
+    @property
+    def hidden_names(self) -> frozenset[str]:
+        """The last names, folded, of our own places that are never read."""
+        return frozenset(place[-1] for place in self._hidden if place)
 
     def add(self, patterns: Iterable[str]) -> None:
         """Protect more names from reading and writing, for as long as this object lives."""

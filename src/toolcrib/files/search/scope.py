@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import Handle
-from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.credentials import IN_ANY_FOLDER, may_be_settings
@@ -125,7 +124,7 @@ def walk(
         unread: see `walk_folders`.
     """
     ignored = Ignored(scope.above)
-    coarse = _coarse(scope.real.gate.protection.patterns("read"))
+    sieve = _sieve(scope)
     for level in walk_folders(handle, unread):
         check()
         rules = level.read(GITIGNORE, MAX_RULES_BYTES) if GITIGNORE in level.files else None
@@ -138,7 +137,7 @@ def walk(
             unignored = [n for n in opened if n in unignored or n.lower() in scope.named]
         level.folders = unignored
         names = unignored if marked else [*level.files, *unignored]
-        barred = _barred(scope, level.prefix, names, coarse) if names else set()
+        barred = _barred(scope, level.prefix, names, sieve) if names else set()
         if barred:
             level.barred = [f"{name}/" for name in level.folders if name in barred]
             level.folders = [name for name in level.folders if name not in barred]
@@ -154,34 +153,51 @@ def is_open(name: str, named: frozenset[str] = frozenset()) -> bool:
     return (lower not in SKIPPED and not name.startswith(".")) or lower in named
 
 
-def _barred(scope: SearchScope, prefix: str, names: Sequence[str], coarse: Any) -> set[str]:
-    """Those names of a folder that are protected from reading."""
-    if not coarse.search("\n".join(names).encode("utf-8", "surrogateescape")):
-        return set()
-    return {
-        name
-        for name in names
-        if coarse.search(name.encode("utf-8", "surrogateescape"))
-        and scope.protected(f"{prefix}{name}")
-    }
+def suspects(scope: SearchScope, paths: Sequence[str]) -> set[str]:
+    """Those of some paths that are protected from reading."""
+    return _barred(scope, "", paths, _sieve(scope))
+
+
+def _barred(
+    scope: SearchScope, prefix: str, paths: Sequence[str], sieve: Callable[[str], bool]
+) -> set[str]:
+    """Those paths from a folder, which is not protected itself, that are protected."""
+    if not _may_bar_all(scope, prefix):
+        paths = [path for path in paths if sieve(path)] if sieve("/".join(paths)) else []
+    return {path for path in paths if scope.protected(f"{prefix}{path}")}
+
+
+def _may_bar_all(scope: SearchScope, prefix: str) -> bool:
+    """Whether a pattern may protect all in a folder: no name in it tells of that."""
+    above = (*scope.real.root.real_parts, *scope.real.parts, *prefix.split("/")[:-1])
+    return bool(above) and scope.real.gate.protection.may_bar_all_in(above[-1], "read")
+
+
+def _sieve(scope: SearchScope) -> Callable[[str], bool]:
+    """Tells of names joined by "/" whether one may be protected; see `_may_bar_all` too."""
+    protection = scope.real.gate.protection
+    tellings = {pattern.telling for pattern in protection.patterns("read")}
+    return _sieve_of(frozenset(tellings | protection.hidden_names))
 
 
 @lru_cache(maxsize=16)
-def _coarse(patterns: tuple[Name, ...]) -> Any:
-    """Finds every name that may be protected, and some more, in many lines at once."""
-    lasts = {pattern.names[-1] for pattern in patterns} | IN_ANY_FOLDER | SETTINGS
-    joined = "|".join(f"{translate(name)}[. ]*" for name in sorted(lasts))
-    return compiled_expression(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
+def _sieve_of(tellings: frozenset[str]) -> Callable[[str], bool]:
+    globs = {_widened(name) for name in tellings} | IN_ANY_FOLDER | SETTINGS
+    joined = "|".join(f"{translate(glob)}[. ]*" for glob in sorted(globs))
+    expression = compiled_expression(f"(?:^|/)(?:{joined})(?:/|$)", ignore_case=True)
+
+    def may_be_protected(names: str) -> bool:
+        # What is no plain text is compared in ways that the expression does not know.
+        is_plain = names.isascii() and names.isprintable()
+        return not is_plain or bool(expression.search(names.encode()))
+
+    return may_be_protected
 
 
-def suspects(scope: SearchScope, paths: Sequence[str]) -> set[str]:
-    """Those of some paths that are protected from reading."""
-    coarse = _coarse(scope.real.gate.protection.patterns("read"))
-    joined = "\n".join(paths).replace("/", "\n").encode("utf-8", "surrogateescape")
-    if not coarse.search(joined):
-        return set()
-    return {path for path in paths if _may_be_barred(path, coarse) and scope.protected(path)}
+def _widened(glob: str) -> str:
+    """A glob of a pattern as one of a search that fits the same names, and perhaps more.
 
-
-def _may_be_barred(path: str, coarse: Any) -> bool:
-    return bool(coarse.search(path.replace("/", "\n").encode("utf-8", "surrogateescape")))
+    In patterns braces are plain, and classes have other rules.
+    """
+    before, bracket, _ = glob.partition("[")
+    return re.sub(r"[{},\\]", r"\\\g<0>", before) + ("*" if bracket else "")
