@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.files.trees import names_beneath
+from toolcrib.files.trees import entries_beneath, is_folder
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
     raise ImportError
@@ -107,12 +107,12 @@ class TreeEvents:
         for path in tops:
             self._watch(path)
         # Each folder is watched before it is looked into, so nothing in it is missed.
-        beneath = names_beneath(
+        beneath = entries_beneath(
             tops, max_folders=MAX_FOLDERS, max_seconds=MAX_SECONDS, max_depth=self._max_depth
         )
-        for path in beneath:
-            if path.count("/") <= self._max_depth:
-                self._watch(path)
+        for entry in beneath:
+            if is_folder(entry) and entry.path.count("/") <= self._max_depth:
+                self._watch(entry.path)
             if len(self._folders) >= MAX_FOLDERS:
                 raise OSError(f"more than {MAX_FOLDERS:,} folders")
         if time.monotonic() > end:
@@ -120,7 +120,7 @@ class TreeEvents:
 
     def _watch(self, path: str) -> None:
         watch = _libc().inotify_add_watch(self.fd, os.fsencode(path), WATCHED)
-        # A file, gone again, closed to us, or too deep to be named.
+        # Another kind by now, gone again, closed to us, or too deep to be named.
         if watch >= 0 or ctypes.get_errno() not in PASSED_OVER:
             self._folders[_checked(watch, path)] = path
 

@@ -522,7 +522,19 @@ def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:
 def names_beneath(
     tops: Iterable[str], *, max_folders: int, max_seconds: float, max_depth: int
 ) -> Iterator[str]:
-    """The paths in folders, level by level; what cannot be read is passed over. Blocking.
+    """The paths in folders: see `entries_beneath`."""
+    entries = entries_beneath(
+        tops, max_folders=max_folders, max_seconds=max_seconds, max_depth=max_depth
+    )
+    return (entry.path for entry in entries)
+
+
+def entries_beneath(
+    tops: Iterable[str], *, max_folders: int, max_seconds: float, max_depth: int
+) -> Iterator[os.DirEntry[str]]:
+    """What folders hold, level by level; what cannot be read is passed over. Blocking.
+
+    A folder is given before it is looked into.
 
     Args:
         tops: the folders, absolute.
@@ -537,11 +549,23 @@ def names_beneath(
             return
         with suppress(OSError), os.scandir(folders.popleft()) as entries:
             for entry in entries:
-                yield entry.path
-                with suppress(OSError):
-                    is_near = entry.path.count("/") < max_depth
-                    if is_near and entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
+                yield entry
+                if entry.path.count("/") < max_depth and is_folder(entry):
+                    folders.append(entry.path)
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it was a folder, and no link, when the folder that holds it was listed."""
+    with suppress(OSError):
+        return entry.is_dir(follow_symlinks=False)
+    return False
+
+
+def is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it was a plain file when the folder that holds it was listed."""
+    with suppress(OSError):
+        return entry.is_file(follow_symlinks=False)
+    return False
 
 
 def count_ways(top: str, max_ways: int) -> int:

@@ -16,6 +16,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import groupby
 
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import folders_above
@@ -44,7 +45,7 @@ from toolcrib.files.repositories.quarantine import (
     notes_on,
 )
 from toolcrib.files.tree_events import TreeEvents
-from toolcrib.files.trees import names_beneath
+from toolcrib.files.trees import entries_beneath, is_file, is_folder
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import read
 from toolcrib.system.unix_sockets import (
@@ -258,14 +259,46 @@ class BackgroundGuard:
         """The paths, and what new folders hold already: what came before the watch is not told."""
         found = set(paths)
         folders = [p for p in found if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
-        names = names_beneath(
+        entries = entries_beneath(
             _topmost(folders),
             max_folders=MAX_NEW_FOLDERS,
             max_seconds=MAX_LOOK_SECONDS,
             max_depth=MAX_PATH_NAMES,
         )
-        found.update(filter(self._concerns, names))
+        found.update(self._concerning(entries))
         return sorted(found)
+
+    def _concerning(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
+        """Those of the paths in folders that `_concerns` is true of.
+
+        A tree has tens of thousands of ordinary names: what holds for a folder is asked once.
+        """
+        for folder, inner in groupby(entries, lambda entry: os.path.dirname(entry.path)):  # noqa: PTH120
+            is_ordinary = self._ordinary_names(folder)
+            for entry in inner:
+                if not is_ordinary(entry) and self._concerns(entry.path):
+                    yield entry.path
+
+    def _ordinary_names(self, folder: str) -> Callable[[os.DirEntry[str]], bool]:
+        """Tells what in a folder `_concerns` is surely false of."""
+        place = self._workspace.find(folder)
+        if (
+            place is None
+            or GIT_NAMES.intersection(place.parts[-1:])
+            or may_mislead((*place.parts, ""))
+            or place.gate.pattern(place, "write")
+        ):
+            return lambda _: False
+        parts = (*place.root.real_parts, *place.parts)
+        protecting = place.gate.protection.of_folder(parts, "write")
+
+        def is_ordinary(entry: os.DirEntry[str]) -> bool:
+            name = entry.name
+            return not (
+                name in GIT_NAMES or name in READ_BY_GIT or may_mislead((name,)) or protecting(name)
+            ) and (is_file(entry) or is_folder(entry))
+
+        return is_ordinary
 
     async def _cover(self, paths: Iterable[str]) -> None:
         covers = await asyncio.to_thread(lambda: masks_of_settings(self._new_masks(paths), ()))
