@@ -111,6 +111,14 @@ class Blobs:
                     freed += status.st_size
         return freed
 
+    def stored_bytes(self) -> int:
+        """What all of them take."""
+        total = 0
+        for path in self.folder.glob("*/*"):
+            with contextlib.suppress(OSError):
+                total += path.stat().st_size
+        return total
+
     def destroy(self) -> None:
         """Remove all of it."""
         shutil.rmtree(self.folder, ignore_errors=True)

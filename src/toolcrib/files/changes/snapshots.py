@@ -119,6 +119,9 @@ MAX_NEW_BYTES = 500_000_000
 MAX_NEW_SECONDS = 20.0
 MAX_STORED_BYTES = 2_000_000_000
 """Of all kept contents on disk; beyond that those that no snapshot needs are removed."""
+LOOK_BYTES = 200_000_000
+"""Of contents that a process keeps anew beneath a root; behind them it looks again whether there
+are too many. By so much, and what one snapshot reads, may it go beyond `MAX_STORED_BYTES`."""
 CONTENTS = "contents"
 """The folder of the contents, among those of the runs."""
 
@@ -284,6 +287,7 @@ class SnapshotCache:
     def __init__(self, folder: Path, real: str) -> None:
         self._file = folder / f"known-{content_id(real)}"
         self._known: dict[str, tuple[str, str]] | None = None
+        self._unchecked_bytes = LOOK_BYTES  # of those that are there nothing is known yet
         self.blobs: Blobs = Blobs(folder / CONTENTS)
 
     def keep(self, top: int, index: Snapshot, check: Callable[[], None], run: Path) -> None:
@@ -329,7 +333,8 @@ class SnapshotCache:
         with suppress(OSError, StorageFailure), opened_beneath(top, relative) as fd:
             status = os.fstat(fd)
             if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key == seen.key:
-                digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
+                digest, size = self.blobs.add(chunks_of(fd, lambda: None))
+                self._unchecked_bytes += size
                 return digest if os.fstat(fd).st_ctime_ns == seen.ctime else ""
         return ""
 
@@ -351,20 +356,26 @@ class SnapshotCache:
             part.replace(target)
 
     def forget_old(self) -> None:
-        """Remove contents that no index, and no run, needs, where there are too many of them."""
-        total = 0
-        for path in self.blobs.folder.glob("*/*"):
-            with suppress(OSError):
-                total += path.stat().st_size
-        if total <= MAX_STORED_BYTES:
+        """Remove contents that no index, and no run, needs, where there are too many of them.
+
+        To look at all of them takes long, and is done again behind `LOOK_BYTES`; where there are
+        too many and none can be removed, after each run.
+        """
+        if self._unchecked_bytes < LOOK_BYTES:
             return
+        total = self.blobs.stored_bytes()
+        if total > MAX_STORED_BYTES:
+            total -= self._sweep()
+        self._unchecked_bytes = 0 if total <= MAX_STORED_BYTES else LOOK_BYTES
+
+    def _sweep(self) -> int:
         wanted: set[str] = set()
         folder = self._file.parent
         for file in (*folder.glob("known-*"), *folder.glob("*/known-*")):
             with suppress(OSError, ValueError, zlib.error):
                 found = json.loads(zlib.decompress(file.read_bytes()))
                 wanted.update(digest for _, _, digest in found)
-        self.blobs.sweep(wanted.__contains__)
+        return self.blobs.sweep(wanted.__contains__)
 
 
 def make_hooks_folders(top: int, index: Snapshot) -> bool:
