@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from toolcrib.files.changes import snapshots
 from toolcrib.files.changes.snapshots import SnapshotCache, take_snapshot
-from toolcrib.state.blobs import Blobs
+from toolcrib.state.blobs import YOUNG_SECONDS, Blobs
 
 Run = Callable[[], None]
 
@@ -101,3 +102,26 @@ def test_where_too_many_stay_the_next_run_looks_again(
     for _ in range(3):
         run()
     assert len(looks) == 3
+
+
+def test_contents_are_renewed_each_half_hour(
+    run: Run, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    contents = sorted(store.glob("contents/??/*"))
+    renewed: list[str] = []
+    utime = os.utime
+    monkeypatch.setattr(os, "utime", lambda path, *a: renewed.append(str(path)) or utime(path, *a))
+    run()
+    assert renewed == []
+    now = time.time()
+    for path, age in zip(contents, (0.45, 0.45, 0.55, 0.99, 5.0), strict=True):
+        utime(path, (now, now - age * YOUNG_SECONDS))
+    run()
+    assert sorted(renewed) == list(map(str, contents[2:]))
+    # None is old enough to be swept within the time that a snapshot may take.
+    for path in contents:
+        assert now - path.stat().st_mtime < YOUNG_SECONDS / 2
+    for path in contents[:3]:
+        path.unlink()
+    run()  # what is gone is kept again
