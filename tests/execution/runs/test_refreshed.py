@@ -1,4 +1,4 @@
-"""The index of a repository that git wrote anew for its own speed: nobody's change."""
+"""What git did for itself alone, the index anew or the time of an object: nobody's change."""
 
 from __future__ import annotations
 
@@ -59,3 +59,30 @@ async def test_beside_another_change_it_is_not_told(bench: RunBench, root: Path)
     repository(root)
     outcome = await bench.changed("echo new > c; git status --short")
     assert ([file.path for file in outcome.files], outcome.more) == (["c"], 0)
+
+
+async def test_new_times_of_objects_make_no_step(bench: RunBench, root: Path) -> None:
+    """Git gives one to each object that it would write and that is there."""
+    repository(root)
+    git = ["git", "-C", str(root)]
+    subprocess.run([*git, "clone", "-q", "--bare", ".", "store"], check=True, timeout=20)
+    objects = [p for p in root.glob("**/objects/??/*") if p.is_file()]
+    assert {path.relative_to(root).parts[0] for path in objects} == {".git", "store"}
+    for path in objects:
+        os.utime(path, (1, 1))
+    outcome = await bench.changed("git hash-object -w a; touch store/objects/??/*")
+    assert (outcome.state, outcome.step) == ("none", 0)
+    assert {path.stat().st_mtime for path in objects} == {1}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["chmod +x .git/objects/??/*", "touch plain/objects/aa/bb", "touch plain/objects/HEAD"],
+)
+async def test_other_changes_do(bench: RunBench, root: Path, command: str) -> None:
+    """Of the mode of an object, and of files in a folder that is only called so."""
+    repository(root)
+    (root / "plain/objects/aa").mkdir(parents=True)
+    for name in ("aa/bb", "HEAD"):
+        (root / "plain/objects" / name).write_text("text\n")
+    assert (await bench.changed(command)).state == "applied"

@@ -34,6 +34,7 @@ from toolcrib.files.handles import (
     special_kind_name,
 )
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.places import is_bare_repository
 from toolcrib.files.trees import (
     CHUNK_BYTES,
     ZERO_CHUNK,
@@ -354,6 +355,8 @@ class OverlayUpper:
             same = _holds_the_same(spot, below, self.check)
             if same and _mode_and_mtime(status) == _mode_and_mtime(below):
                 return
+            if same and status.st_mode == below.st_mode and self._is_object(parts):
+                return
             whole = below.st_nlink > 1 or not may_change(spot.lower, spot.name)
         if status.st_mode & SPECIAL_BITS:
             self._skip(parts, "is a setuid or setgid program")
@@ -371,6 +374,17 @@ class OverlayUpper:
         self.into.size += 0 if same else status.st_size
         attributes: Callable[[], Attributes] = tuple if was_file else new.attributes
         self.into.deltas.append(Delta(path, before, after, old, new, same, whole, attributes))
+
+    def _is_object(self, parts: tuple[str, ...]) -> bool:
+        """Whether a file is among the objects of a repository that was there.
+
+        Git sets the time of one that it would write and has, to have it not cleared away before
+        something refers to it; what a run made refers to it once it is taken over.
+        """
+        return any(
+            name == "objects" and is_bare_repository(self.top.at(parts[:depth]))
+            for depth, name in enumerate(parts[:-1])
+        )
 
     def _vanished(self, spot: _UpperEntry, lower: int) -> bool:
         """Whether a changed file was perhaps removed below while the run had it open."""
