@@ -85,13 +85,13 @@ ANSI_ONE = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 LITERAL = {"word", "number", "raw_string", "ansi_c_string", "string"}
 
 
-def word_of(node: Node) -> ShellWord:
-    """A word out of its node."""
+def word_of(node: Node, script: str) -> ShellWord:
+    """A word out of its node, in the text of which that is one."""
     if node.type == "command_name" and node.named_child_count == 1:
-        return word_of(node.named_children[0])
-    text = _text(node)
+        return word_of(node.named_children[0], script)
+    text = _text(node, script)
     if node.type == "concatenation":
-        return _joined(node, text)
+        return _joined(node, script)
     value = _value(node, text)
     bare = node.type in ("word", "number")
     return ShellWord(
@@ -102,14 +102,14 @@ def word_of(node: Node) -> ShellWord:
     )
 
 
-def _joined(node: Node, text: str) -> ShellWord:
-    parts = [word_of(child) for child in node.children]
-    bare = "".join(_text(c) if c.type in ("word", "number") else "" for c in node.children)
+def _joined(node: Node, script: str) -> ShellWord:
+    parts = [word_of(child, script) for child in node.children]
+    bare = "".join(_text(c, script) if c.type in ("word", "number") else "" for c in node.children)
     known = all(part.value is not None for part in parts) and not BRACES.search(bare)
     # Quotes in the middle of an option or a path are usual; in a name of letters they hide it.
     plain = all(part.plain for part in parts) and not all(c.isalnum() for c in bare)
     return ShellWord(
-        text,
+        _text(node, script),
         "".join(part.value or "" for part in parts) if known else None,
         plain=plain,
         glob=any(part.glob for part in parts),
@@ -142,10 +142,21 @@ def _ansi(match: re.Match[str]) -> str:
     return ANSI_ONE.get(match["one"], match["one"] if match["one"] in "\\'\"?" else match[0])
 
 
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def _text(node: Node, script: str) -> str:
+    return script[node.start_byte // CHAR_BYTES : node.end_byte // CHAR_BYTES]
 
 
+def _for_grammar(script: str) -> bytes:
+    """A text as the grammar gets it: one letter of Latin-1 for each that is not of ASCII.
+
+    Those are alike to a shell: part of a word. The scanner of the grammar looks each up in a table
+    of 256 entries (`isdigit` of C), and reads beyond it, or has the process end, for all others.
+    """
+    return NOT_ASCII.sub(LETTER, script).encode(ENCODING)
+
+
+NOT_ASCII, LETTER = re.compile(r"[^\x00-\x7f]"), "\u00e9"
+ENCODING, CHAR_BYTES = "utf-16-le", 2
 MAX_CHARS = 100_000
 """A longer text is not read: all of it is unknown."""
 MAX_DEPTH = 5
@@ -225,7 +236,7 @@ def _collect(text: str, found: _Found, depth: int) -> None:
     if len(text) > MAX_CHARS or depth > MAX_DEPTH or len(found.commands) > MAX_COMMANDS:
         found.unknown["it is too long or too deep to be read"] = None
         return
-    root = parser.parse(text.encode("utf-8", "replace")).root_node
+    root = parser.parse(_for_grammar(text), encoding="utf16le").root_node
     if root.has_error:
         found.unknown["it cannot be read as shell for certain"] = None
     first = len(found.commands)
@@ -233,25 +244,25 @@ def _collect(text: str, found: _Found, depth: int) -> None:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        _collect_node(node, found)
+        _collect_node(node, found, text)
         waiting += reversed(node.children)
     for command in found.commands[first:]:
         _unwrap(command, found, depth, found.texts[inputs:])
 
 
-def _collect_node(node: Node, found: _Found) -> None:
+def _collect_node(node: Node, found: _Found, script: str) -> None:
     if node.type == "command":
-        words = [word_of(c) for c in node.named_children if _is_word(c)]
+        words = [word_of(c, script) for c in node.named_children if _is_word(c)]
         if words:
             _add(found, ShellCommand(tuple(words)))
     elif node.type in LISTED:
         words = [ShellWord(node.children[0].type, node.children[0].type)]
-        words += [word_of(c) for c in node.named_children]
+        words += [word_of(c, script) for c in node.named_children]
         _add(found, ShellCommand(tuple(words)))
     elif node.type == "file_redirect":
-        _redirected(node, found)
+        _redirected(node, found, script)
     elif node.type in ("heredoc_body", "herestring_redirect"):
-        found.texts.append((node.text or b"").decode("utf-8", "replace").lstrip("<").strip("'\" "))
+        found.texts.append(_text(node, script).lstrip("<").strip("'\" "))
     if node.is_named and node.type not in SIMPLE and node.type != "ERROR":
         found.doubts[DOUBTS.get(node.type, "it is more than a plain command")] = None
 
@@ -267,9 +278,9 @@ def _add(found: _Found, command: ShellCommand) -> None:
     found.commands.append(command)
 
 
-def _redirected(node: Node, found: _Found) -> None:
+def _redirected(node: Node, found: _Found, script: str) -> None:
     sign = next((c.type for c in node.children if not c.is_named), "")
-    targets = [word_of(c) for c in node.named_children if c.type != "file_descriptor"]
+    targets = [word_of(c, script) for c in node.named_children if c.type != "file_descriptor"]
     for target in targets:
         if sign == "<":
             found.reads.append(target)

@@ -163,6 +163,27 @@ def test_an_allowed_command_is_still_looked_at_around() -> None:
     assert decision_on("./npm test", allow, why=OPEN).action == "ask"
 
 
+CHARS = ["\u00e9", "\u0100", "\u2603", "\uffff", "\U0001f600", "\U0010ffff"]
+
+
+@pytest.mark.parametrize("char", CHARS)
+@pytest.mark.parametrize(
+    "text",
+    ["echo {%}", "echo {%,b}", "a%b <<%\nx\n%\n", "cat '%' \"%\" >%", "%=% $% ${%}", "{%..5}"],
+)
+def test_characters_beyond_the_tables_of_c(text: str, char: str) -> None:
+    """The scanner of the grammar reads beyond them: the process must not get to that."""
+    script = read_script(text.replace("%", char))
+    plain = read_script(text.replace("%", "\u00e9"))
+    values = [[(v or "").replace(char, "\u00e9") for v in c.values] for c in script.commands]
+    assert values == [[v or "" for v in c.values] for c in plain.commands]
+
+
+def test_words_keep_their_characters() -> None:
+    (command,) = read_script("echo a\U0001f600b '\u2603 \u00e9' \"x\u0100\" end").commands
+    assert command.values == ("echo", "a\U0001f600b", "\u2603 \u00e9", "x\u0100", "end")
+
+
 @given(st.text(max_size=200))
 def test_nothing_makes_it_fail(text: str) -> None:
     read_script(text)
