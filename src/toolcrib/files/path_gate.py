@@ -490,7 +490,8 @@ class PathGate:
             name = path.parts[-1]
             parts = (*folder.parts, name)
             self._refuse_protected(path, path.parts, "write")
-            self._refuse_protected(path, parts, "write")
+            if parts != path.parts:  # by a link, or `..`
+                self._refuse_protected(path, parts, "write")
             try:
                 status = openat.stat(name, dir_fd=folder.fd, follow_symlinks=False)
             except FileNotFoundError:

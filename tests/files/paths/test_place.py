@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
 
 from tests.cases import each_case
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
+from toolcrib.files.path_rules import Protection, Use
 from toolcrib.files.paths import Workspace
 
 
@@ -75,3 +77,28 @@ def test_never_a_protected_folder_behind_a_link(workspace: Workspace, tree: Tree
 def test_the_folder_must_exist(workspace: Workspace) -> None:
     with pytest.raises(NotFound):
         write(workspace, "nowhere/x", b"x")
+
+
+def test_a_name_is_looked_at_once_where_no_link_leads(
+    workspace: Workspace, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of many files opens the place of each several times."""
+    seen: list[str] = []
+    match = Protection.match
+
+    def noted(self: Protection, parts: Sequence[str], inside: int, use: Use) -> str:
+        seen.append("/".join(parts[len(parts) - inside :]))
+        return match(self, parts, inside, use)
+
+    monkeypatch.setattr(Protection, "match", noted)
+    with workspace.resolve("src/new.txt").place():
+        assert seen == ["src/new.txt"]
+    seen.clear()
+    with workspace.resolve("abs-in/new.txt").place():
+        assert seen == ["abs-in/new.txt", "src/new.txt"]
+    seen.clear()
+    (tree.root / ".vscode").mkdir()
+    (tree.root / "plain").symlink_to(".vscode")
+    for name in (".vscode/x", "plain/x"):
+        with pytest.raises(PathDenied), workspace.resolve(name).place():
+            pass
