@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from toolcrib.code.trial_parse import syntax_tree
 from toolcrib.core.errors import MissingExtra
 from toolcrib.files.content.outline import ending_of
 
@@ -53,12 +54,12 @@ def parse(text: str, language: str) -> Any:
     """
     if language not in LANGUAGES.values():
         raise ValueError(language)
+    # Half a character has no UTF-8; another sign of the same length takes its place.
+    whole = _SURROGATE.sub("\ufffd", text)
     try:
-        from ast_grep_py import SgRoot
+        return syntax_tree(whole, language)
     except ImportError:
         raise MissingExtra("code", "Understanding the structure of code") from None
-    # Half a character has no UTF-8; another sign of the same length takes its place.
-    return SgRoot(_SURROGATE.sub("\ufffd", text), language).root()
 
 
 def name_set(names: str) -> frozenset[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -79,3 +81,27 @@ async def test_a_long_usual_source_is_understood(ws: Path, box: Toolbox) -> None
     assert result.error is None
     assert result.data["total"] == 5_000
     assert "patterns" not in result.text
+
+
+BEYOND_TABLES = """
+import asyncio, sys
+from toolcrib import Toolbox
+
+async def main():
+    async with Toolbox(workspace=sys.argv[1]) as box:
+        for number in range(8):
+            await box.call("code_outline", {"path": f"{number}.sh"})
+
+asyncio.run(main())
+"""
+
+
+async def test_characters_beyond_the_tables_of_c(tmp_path: Path) -> None:
+    """The scanner for bash reads beyond them; what ends a process is tried in another one."""
+    for number in range(8):
+        name = chr(0x100 << number * 2 if number < 5 else 0x10FFFF - number)
+        text = f"f() {{ echo {{{name}; ({{{name}a/<; {{1{name}, {{1..{name}; }}\n"
+        (tmp_path / f"{number}.sh").write_text(text * 20, encoding="utf-8")
+    script = [sys.executable, "-c", BEYOND_TABLES, str(tmp_path)]
+    done = subprocess.run(script, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
