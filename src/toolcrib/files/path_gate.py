@@ -211,7 +211,7 @@ class SafePath:
             return data, handle.last_change()
 
     def _in(self, folder: Handle) -> Handle | None:
-        names = parts_beneath(self.root.real_path(self.parts), folder.absolute)
+        names = parts_beneath(self.real_absolute, folder.absolute)
         return self.gate.open_in(folder, "/".join(names), self) if names else None
 
     def stat(self) -> os.stat_result:

@@ -213,7 +213,7 @@ def _run_watch(watch: PathWatch) -> None:
     single = watch.kind == "file"
     # A file may be replaced by another of its name, so its folder is watched.
     top = watch.real.parent if single else watch.real
-    place = top.root.real_path(top.parts)
+    place = top.real_absolute
     wanted = _filter(watch, single=single)
     try:
         for batch in changes(
@@ -265,7 +265,7 @@ def _is_free_of_links(place: SafePath) -> bool:
     while True:
         try:
             with folder.open() as handle:
-                return handle.absolute == folder.root.real_path(folder.parts)
+                return handle.absolute == folder.real_absolute
         except NotFound:
             if not folder.parts:
                 return False
@@ -276,7 +276,7 @@ def _is_free_of_links(place: SafePath) -> bool:
 
 def _display(watch: PathWatch, path: str) -> str:
     """A changed path as the user would write it."""
-    parts = parts_beneath(path, watch.real.root.real_path(watch.real.parts)) or []
+    parts = parts_beneath(path, watch.real.real_absolute) or []
     below = "/".join(parts)
     start = watch.path.display
     return below if start == "." and below else "/".join(part for part in (start, below) if part)

@@ -81,7 +81,7 @@ def find_layout(start: SafePath, inside: Inside) -> tuple[SafePath, Layout]:
     settled = start.settled()
     for depth in range(len(settled.parts), -1, -1):
         folder = settled.ancestor(depth)
-        real = folder.root.real_path(folder.parts)
+        real = folder.real_absolute
         place = f"{real.rstrip('/')}/{GIT}"
         if os.path.lexists(place):
             return folder, _layout(real, place, inside)
@@ -97,7 +97,7 @@ def find_layout(start: SafePath, inside: Inside) -> tuple[SafePath, Layout]:
 def _repositories_in(folder: SafePath) -> str:
     """Names of repositories that stand in a folder, a few."""
     settled = folder.settled()
-    real = settled.root.real_path(settled.parts)
+    real = settled.real_absolute
     found: list[str] = []
     with suppress(OSError), os.scandir(real) as entries:
         found = sorted(e.name for e in entries if os.path.lexists(f"{e.path}/{GIT}"))

@@ -184,7 +184,7 @@ class Projects:
         if self._workspace.is_scratch or not self._workspace.roots:
             return "", ""
         place = self._workspace.start(directory)
-        return _listed(place.root.real_path(place.parts)), _listed(place.root.real)
+        return _listed(place.real_absolute), _listed(place.root.real)
 
 
 def _listed(path: str) -> str:

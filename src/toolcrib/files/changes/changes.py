@@ -597,7 +597,7 @@ def _is_abandoned(step: LoggedStep) -> bool:
 def _remember(session: Session, changes: Sequence[Change]) -> None:
     """Tell a conversation how the files look that it changed."""
     for change in changes:
-        path = change.path.root.real_path(change.path.parts)
+        path = change.path.real_absolute
         if change.kind == "write" and change.after is not None:
             seen = session.reads.get(path)
             if change.merged and seen and change.before and seen != change.before.mark:
@@ -611,7 +611,7 @@ def _remember(session: Session, changes: Sequence[Change]) -> None:
                 mark = session.reads.pop(known)
                 session.changed = True
                 if change.kind == "move" and change.target is not None:
-                    there = change.target.root.real_path(change.target.parts)
+                    there = change.target.real_absolute
                     session.remember_read(there + known[len(path) :], mark)
 
 

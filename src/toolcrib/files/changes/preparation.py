@@ -514,7 +514,7 @@ class Preparer:
             raise changed_error(change.path.display)
         if self.session is None or moving or status is None or change.merged:
             return
-        seen = self.session.reads.get(real.root.real_path(real.parts))
+        seen = self.session.reads.get(real.real_absolute)
         if seen and seen != mark and kind_of(status.st_mode) == "file":
             raise Conflict(f"{display} has changed since it was read.", hint=READ_AGAIN)
 
@@ -714,8 +714,8 @@ def refuse_into_itself(
         BadInput: that was asked for.
     """
     top, target_path = (
-        real.root.real_path(real.parts),
-        target_real.root.real_path(target_real.parts),
+        real.real_absolute,
+        target_real.real_absolute,
     )
     if target_path == top:
         raise BadInput(

@@ -157,7 +157,7 @@ def move_names_back(change: Change) -> None:
 def _both_ends(change: Change) -> Iterator[tuple[int, int]]:
     """The folder that files come from, and the one that they go to, both open."""
     with change.path.open() as folder, opened(Path(change.stored)) as own:
-        if folder.absolute != change.path.root.real_path(change.path.parts):
+        if folder.absolute != change.path.real_absolute:
             raise changed_error(change.display)  # a link by now
         yield (own, folder.fd) if change.kind == "move_in" else (folder.fd, own)
 

@@ -79,7 +79,7 @@ async def copy_path(
 
 def _need_apart(source: SafePath, target: SafePath, real: str) -> None:
     there = target.settled()
-    path = there.root.real_path(there.parts)
+    path = there.real_absolute
     if path == real or path.startswith(f"{real}/"):
         raise BadInput(
             f"{target.display} is inside {source.display}.", hint="Use a destination outside of it."

@@ -194,7 +194,7 @@ def _need_free(path: SafePath, ctx: Ctx) -> None:
     """Refuse what holds a workspace folder, or where the conversation is."""
     workspace = ctx.use(Workspace)
     real = path.settled()
-    top = real.root.real_path(real.parts)
+    top = real.real_absolute
     for root in workspace.roots:
         if root.real == top or root.real.startswith(f"{top}/"):
             raise PathDenied(
@@ -202,7 +202,7 @@ def _need_free(path: SafePath, ctx: Ctx) -> None:
                 hint="Name a file or a folder inside it.",
             )
     here = workspace.start(ctx.session.directory).settled()
-    path_of_directory = here.root.real_path(here.parts)
+    path_of_directory = here.real_absolute
     if here.parts and (path_of_directory == top or path_of_directory.startswith(f"{top}/")):
         raise Conflict(
             f"The current directory is in {path.display}.",

@@ -127,7 +127,7 @@ async def edit_file(
 def _is_stale(path: SafePath, loaded: Loaded, ctx: Ctx) -> bool:
     """Whether the conversation has read the file as it was before others changed it."""
     real = path.settled()
-    seen = ctx.session.reads.get(real.root.real_path(real.parts))
+    seen = ctx.session.reads.get(real.real_absolute)
     return bool(seen and loaded.exists and seen != loaded.fingerprint)
 
 

@@ -21,7 +21,7 @@ from toolcrib.git.revisions import branch_name
 
 def _has_git(folder: SafePath) -> bool:
     settled = folder.settled()
-    return os.path.lexists(f"{settled.root.real_path(settled.parts)}/{GIT}")
+    return os.path.lexists(f"{settled.real_absolute}/{GIT}")
 
 
 @tool(

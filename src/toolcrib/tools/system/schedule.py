@@ -179,7 +179,7 @@ def _folder(ctx: Ctx) -> str:
     if not workspace.roots:
         return ""
     start = workspace.start(ctx.session.directory)
-    return start.root.real_path(start.parts)
+    return start.real_absolute
 
 
 def _due(when: str) -> float:

@@ -131,7 +131,7 @@ async def _folder(path: SafePath, ctx: Ctx) -> str:
         with path.open() as handle:
             if handle.kind != "folder":
                 raise BadInput(f"{path.display} is a file.", hint="Name a folder.")
-        return path.root.real_path(path.parts)
+        return path.real_absolute
 
     return await in_thread(lambda _: look(), ctx.deadline)
 
