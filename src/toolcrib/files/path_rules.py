@@ -221,6 +221,8 @@ GENERATED_FOLDERS = frozenset([
 DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__", ".tox", ".nox"})
 """What programs of the user import from: one question for all of it in a conversation. Virtual
 environments of any name are such folders too."""
+SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
+"""What tools put there and run again, where they are: in dependencies that were there before."""
 
 
 # Protected names: what no tool reads or writes, whatever folder it is in; one list for all.
@@ -251,6 +253,8 @@ READ_PATTERNS = (
     ".claude/.credentials.json", ".config/rclone", ".config/hub", ".config/doctl", ".config/op",
     ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
     ".config/containers/auth.json", ".composer/auth.json",
+    "?*.env", "secrets.y*ml", "credentials.json", "service-account*.json", "service_account*.json",
+    ".vault_pass*", ".sentryclirc", "local.settings.json", ".clasprc.json",
     ".dev.vars*", ".streamlit/secrets.toml", "*.tfstate", "*.tfstate.*", "kubeconfig",
     "kubeconfig.y*ml", "*.kubeconfig",
     "client_secret*.json", "application_default_credentials.json",
@@ -282,6 +286,9 @@ EXCEPTIONS = (
     ".env.template",
     ".env.dist",
     ".dev.vars.example",
+    "*example*.env",
+    "*sample*.env",
+    "*template*.env",
     "id_*.pub",
     "cacert.pem",
 )

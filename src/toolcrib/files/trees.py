@@ -11,7 +11,7 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, Self
@@ -530,7 +530,12 @@ def names_beneath(
 
 
 def entries_beneath(
-    tops: Iterable[str], *, max_folders: int, max_seconds: float, max_depth: int
+    tops: Iterable[str],
+    *,
+    max_folders: int,
+    max_seconds: float,
+    max_depth: int,
+    left_out: Container[str] = (),
 ) -> Iterator[os.DirEntry[str]]:
     """What folders hold, level by level; what cannot be read is passed over. Blocking.
 
@@ -541,6 +546,7 @@ def entries_beneath(
         max_folders: how many are looked into, these included.
         max_seconds: for how long.
         max_depth: names that the path of a folder may have.
+        left_out: names of folders that are given and not looked into.
     """
     folders = deque(tops)
     end = time.monotonic() + max_seconds
@@ -550,7 +556,8 @@ def entries_beneath(
         with suppress(OSError), os.scandir(folders.popleft()) as entries:
             for entry in entries:
                 yield entry
-                if entry.path.count("/") < max_depth and is_folder(entry):
+                is_near = entry.path.count("/") < max_depth and entry.name not in left_out
+                if is_near and is_folder(entry):
                     folders.append(entry.path)
 
 

@@ -22,9 +22,28 @@ TAKES_UP = {
     "the folder above": "sed -i /keys/d .gitignore",
     "a long one": "(cat .gitignore; seq 100000) > x; mv x .gitignore",
     "the list of the repository": ": > .git/info/exclude",
+    "its folder is gone": "rm -rf .git/info",
+    "its folder has another name": "mv .git/info .git/other",
+    "a file that git may not read": "chmod 000 .gitignore",
+    "a folder that git may not read": "chmod 000 .git/info",
+    "behind a mark of the order of bytes": "printf '\\357\\273\\277!.env\\n' > sub/.gitignore",
+    "with a sign of the end of a line": "sed -i 's/^.env/x\\r.env/' .gitignore",
+    "an exception that comes last": "printf '!.env\\n' >> sub/.gitignore",
+    "an exception with a class": "echo '!.en[[:lower:]]' >> .gitignore",
+    "an exception with an escape": "echo '!.en\\v' >> .gitignore",
+    "a long exception": "echo '!/**/**/.env'$(printf '/%0600d' 1) >> .gitignore",
+    "a class in its place": "sed -i 's/^.env.*/[.]env/' .gitignore",
+    "two slashes": "sed -i 's/^.env.*/.\\/\\/.env/' .gitignore",
+    "in other letters": "echo '!.ENV' >> .gitignore",
+    "the list of npm": "echo build > .npmignore",
+    "that of docker": "echo build > .dockerignore",
 }
 PLAIN = {
     "one more line": "echo dist >> .gitignore",
+    "a line for these files": "sed -i 's/^.env.*/**\\/.env/' .gitignore",
+    "a first list of docker": "echo build > sub/.dockerignore",
+    "a list of npm with all": "(cat .gitignore; echo '*.key') > sub/.npmignore",
+    "ends of lines": "sed -i 's/$/\\r/' .gitignore",
     "another line is gone": "sed -i /build/d .gitignore",
     "an exception of others": "echo '!build/x' >> .gitignore",
     "a comment": "sed -i '1i # ours' .gitignore",
@@ -40,7 +59,10 @@ def full(root: Path) -> Path:
     for name in (".env", "conf/x.pem", "keys/id_rsa", "server.key"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("a secret\n")
+    (root / "sub").mkdir()
+    (root / "sub/.env").write_text("a secret\n")
     (root / ".gitignore").write_text(IGNORED)
+    (root / ".dockerignore").write_text(IGNORED)
     (root / ".git/info").mkdir(exist_ok=True)
     (root / ".git/info/exclude").write_text("*.key\n")
     return root

@@ -11,7 +11,12 @@ import pytest
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay
 from toolcrib.execution.runs.triggers import BY_A_LINK, GIT_SETTINGS, ON_PATH
-from toolcrib.files.changes.links import LEADS_OUT, LEADS_TO_HOLDER, LEADS_TO_PROTECTED
+from toolcrib.files.changes.links import (
+    LEADS_OUT,
+    LEADS_TO_HOLDER,
+    LEADS_TO_PROTECTED,
+    TOO_LONG,
+)
 
 TO_WHAT_IS_PROTECTED = {
     "a secret": "ln -s .env made",
@@ -28,18 +33,24 @@ TO_WHAT_IS_PROTECTED = {
     "by a link that was there": "ln -s there/made/../server.key x; ln -s there/server.key made",
     "in the place of a file": "rm plain; ln -s .env plain",
     "in the place of a link": "ln -sfn .env to_plain",
+    "by one that is not made": "ln -sfn .aws there; ln -s there/server.key made",
+    "in the scratch of dependencies": "mkdir -p venv/.cache; ln -s ../../.env venv/.cache/x",
 }
 TO_A_HOLDER = {
     "the folder itself": "ln -s conf made",
     "all": "ln -s . made",
     "what lies above": "mkdir sub; ln -s .. sub/made",
     "by a link that was there": "ln -s there made",
+    "in the scratch of dependencies": "mkdir -p venv/.cache; ln -s ../.. venv/.cache/x",
 }
 HARMLESS = {
     "a file": "ln -s plain made",
     "a folder": "mkdir -p new/a; ln -s new/a made",
     "a file that is to come": "ln -s later made",
     "a file beside a secret": "ln -s conf/app.toml made",
+    "a folder with a secret that begins with a dot": "mkdir dots; ln -s dots made",
+    "a link of the user, moved": "mv there made",
+    "a package of the workspace": "mkdir vendor; ln -s ../conf vendor/conf; ln -s plain made",
     "a circle": "ln -s other made; ln -s made other",
     "the same link anew": "rm to_env; ln -s .env to_env; ln -s plain made",
     "a program of the system": "ln -s /usr/bin/env made",
@@ -52,7 +63,7 @@ def full(root: Path) -> Path:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     for name in ("conf", ".vscode"):
         (root / name).mkdir()
-    for name in (".env", "conf/server.key", "conf/app.toml", "plain"):
+    for name in (".env", "top.pem", "conf/server.key", "conf/app.toml", "plain"):
         (root / name).write_text(f"{name}\n")
     for name, target in {"there": "conf", "to_env": ".env", "to_plain": "plain"}.items():
         (root / name).symlink_to(target)
@@ -88,6 +99,24 @@ async def test_links_that_do_no_harm(bench: RunBench, full: Path, script: str) -
     assert outcome.state == "applied", outcome.notes
     assert "made" in links(full), outcome.notes
     assert links(full)["to_env"] == ".env"
+
+
+async def test_from_one_release_to_the_next(bench: RunBench, full: Path) -> None:
+    (full / "next").mkdir()
+    (full / "next/server.key").write_text("a key\n")
+    assert (await bench.changed("ln -sfn next there")).state == "applied"
+    assert links(full)["there"] == "next"
+
+
+async def test_very_long_ones(bench: RunBench, bare: RunBench, full: Path) -> None:
+    """Of more names than anything here goes through by recursion."""
+    script = "python3 -c \"import os; os.symlink('a/' * 2000 + 'x', 'made')\"; echo 1 > AGENTS.md"
+    outcome = await bench.changed(script)
+    assert outcome.state == "held"
+    assert TOO_LONG in str(outcome.notes)
+    outcome = await bare.changed(script)
+    assert "instructions of coding agents" in str(outcome.notes)
+    assert not os.path.lexists(full / "made")
 
 
 async def test_packages_of_a_workspace_are_linked(bench: RunBench, full: Path) -> None:
@@ -135,6 +164,9 @@ HELD = {
     "above a folder of hooks": ("mkdir payload; ln -s payload deep", BY_A_LINK),
     "in the place of a folder on PATH": ("mkdir payload; ln -s payload bin", ON_PATH),
     "above a folder on PATH": ("mkdir payload; ln -s payload far", ON_PATH),
+    "in the place of a relative one": ("mkdir payload sub; ln -s ../payload sub/scripts", ON_PATH),
+    "above a relative one": ("mkdir payload; ln -s payload vendor", ON_PATH),
+    "in one above": ("mkdir -p up/tools; echo 1 > up/tools/ls", ON_PATH),
     "in a relative folder on PATH": ("mkdir -p sub/scripts; echo 1 > sub/scripts/ls", ON_PATH),
 }
 
@@ -150,7 +182,14 @@ async def aimed(
         "alias.x": "!deep/down/x",
     }.items():
         subprocess.run(["git", "-C", str(full), "config", key, value], check=True)
-    folders = (f"{full}/bin", f"{full}/far/bin", "scripts", os.environ["PATH"])
+    folders = (
+        f"{full}/bin",
+        f"{full}/far/bin",
+        "scripts",
+        "vendor/bin",
+        "../up/tools",
+        os.environ["PATH"],
+    )
     monkeypatch.setenv("PATH", ":".join(folders))
     (tmp_path / "linked").symlink_to(full)
     bench = opened()
@@ -163,6 +202,45 @@ async def test_links_by_which_programs_act(aimed: RunBench, script: str, kind: s
     outcome = await aimed.changed(script)
     assert outcome.state == "held", outcome.notes
     assert f"({kind}): " in str(outcome.notes)
+
+
+LINKED = {
+    "hooks": ("core.hooksPath", "hk"),
+    "included settings": ("include.path", "../hk/settings"),
+    "a monitor": ("core.fsmonitor", "./hk/monitor"),
+}
+
+
+@each_case("key, value", LINKED.values(), ids=LINKED)
+async def test_links_on_the_way_to_what_git_runs(
+    bench: RunBench, full: Path, key: str, value: str
+) -> None:
+    """The user's own link leads by another one, which the run exchanges."""
+    for name in ("v1/k", "v2/k"):
+        (full / name).mkdir(parents=True, exist_ok=True)
+    for name, target in {"hk": "a/k", "a": "v1"}.items():
+        if not (full / name).is_symlink():
+            (full / name).symlink_to(target)
+    subprocess.run(["git", "-C", str(full), "config", key, value], check=True)
+    outcome = await bench.changed("ln -sfn v2 a")
+    assert outcome.state == "held", outcome.notes
+    assert GIT_SETTINGS in str(outcome.notes)
+    subprocess.run(["git", "-C", str(full), "config", "--unset", key], check=True)
+    assert (await bench.changed("ln -sfn v2 a; ln -sfn v1 a")).state != "held"
+
+
+async def test_a_link_on_the_way_of_path(
+    opened: Opened, full: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("v1", "v2"):
+        (full / name / "bin").mkdir(parents=True)
+    (full / "current").symlink_to("v1")
+    monkeypatch.setenv("PATH", f"{full}/current/bin:{os.environ['PATH']}")
+    bench = opened()
+    await need_overlay(bench)
+    outcome = await bench.changed("ln -sfn v2 current")
+    assert outcome.state == "held"
+    assert ON_PATH in str(outcome.notes)
 
 
 async def test_plain_ones_beside_them(aimed: RunBench, full: Path) -> None:

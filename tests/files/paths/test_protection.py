@@ -27,6 +27,9 @@ READ_PROTECTED = [
     "id_rsa",
     "..env.un~",
     "server.key.old",
+    "prod.env",
+    "config/secrets.yml",
+    "service-account-prod.json",
     ".dev.vars",
     ".streamlit/secrets.toml",
     "infra/terraform.tfstate.backup",
@@ -67,6 +70,8 @@ READABLE = [
     "keys.py",
     "monkey",
     "kubeconfig.go",
+    "docker/example.env",
+    "secrets.py",
     ".dev.vars.example",
 ]
 WRITE_PROTECTED = [

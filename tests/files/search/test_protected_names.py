@@ -9,6 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import ToolError
+from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import Workspace
 from toolcrib.files.search.scope import SearchScope, _barred, _sieve, scope_of, suspects
 
@@ -91,7 +92,7 @@ def test_no_protected_name_of_a_folder_is_missed(
 def test_our_own_places_are_found(top: Path) -> None:
     scope = scope_beneath(top, [], [], [])
     protection = scope.real.gate.protection
-    protection._hidden.append([*scope.real.root.real_parts, "store{1}", "a[b]"])
+    protection._hidden.append([*map(fold, scope.real.root.real_parts), "store{1}", "a[b]"])
     paths = ["store{1}/a[b]/x", "store{1}/a", "x/a[b]/x"]
     assert suspects(scope, paths) == {paths[0]}
 

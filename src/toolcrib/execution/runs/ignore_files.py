@@ -1,34 +1,51 @@
-"""Changes of git's ignore files by which the user's `git add -A` takes up protected files."""
+"""Changes of ignore files by which the user's `git add -A` and its like take up protected files.
+
+Nothing here is a second git: what is not surely harmless counts. A pattern with signs that are
+not understood may fit every file, and a file is left out only by one that surely fits it.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from math import inf
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
-from toolcrib.files.path_rules import fold
+from toolcrib.files.path_rules import GENERATED_FOLDERS, fold
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.search.globs import MAX_RULES_BYTES, IgnoreRules, ignore_rules
-from toolcrib.files.trees import names_beneath
+from toolcrib.files.search.globs import IgnoreRules, ignore_rules
+from toolcrib.files.trees import entries_beneath
 
-GITIGNORE, EXCLUDE = ".gitignore", (".git", "info", "exclude")
-MAX_FOLDERS, MAX_SECONDS, MAX_DEPTH = 2_000, 0.5, 200
-"""Of the look for protected files; so deep are their absolute paths."""
+GITIGNORE, EXCLUDE, INFO = ".gitignore", "exclude", "info"
+IN_ITS_PLACE = frozenset({".npmignore", ".gcloudignore"})
+"""Where one of these is, its program does not read `.gitignore`."""
+NAMES = IN_ITS_PLACE | {GITIGNORE, ".dockerignore", ".vscodeignore", ".helmignore", ".vercelignore"}
+MAX_BYTES, MAX_LINES, MAX_LINE_CHARS = 256 * 1024, 2_000, 500
+MAX_FOLDERS, MAX_DEPTH = 5_000, 200
+"""Of the look for protected files."""
+UNKNOWN = "[unknown]"
+"""Of what cannot be told: no plain pattern, so that it may fit every file."""
+_PLAIN = re.compile(r"/?[\w.*?~@+ -]+(?:/[\w.*?~@+ -]+)*/?", re.ASCII)
 
 
 def folder_of(path: SafePath) -> SafePath | None:
     """The folder whose files an ignore file speaks of; None for what is none."""
-    if fold(path.name) == GITIGNORE:
+    if fold(path.name) in NAMES:
         return path.parent
-    is_exclude = tuple(map(fold, path.parts[-3:])) == EXCLUDE
-    return path.ancestor(len(path.parts) - 3) if is_exclude else None
+    names = list(map(fold, path.parts[-3:]))
+    if names[-1:] == [INFO]:
+        names = [*names[-2:], EXCLUDE]
+    if names[1:] == [INFO, EXCLUDE] and names[0].endswith(".git"):
+        return path.ancestor(len(path.parts) - (3 if fold(path.name) == EXCLUDE else 2))
+    return None
 
 
 def uncovered(workspace: Workspace, delta: Delta) -> str:
-    """A file that is protected from reading and that git ignored, or did not take up, before.
+    """A file that is protected from reading and was ignored, or not taken up, before.
 
     Args:
         workspace: its roots.
@@ -38,71 +55,132 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
         Its path from the folder of the ignore file; "" where there is none.
     """
     folder = folder_of(delta.path)
-    if folder is None or delta.same:
+    if folder is None:
         return ""
-    old, new = _old_content(delta), _content(delta.new)
-    if old is not None and not _is_less(old, new):
+    old, new = _lines(_old_content(delta, folder)), _lines(_content(delta))
+    less, again = _less(old, new)
+    if not less and not again:
         return ""
-    before, after = (IgnoreRules(ignore_rules(data), "") for data in (old, new))
-    for path in _protected_beneath(workspace, folder):
-        was = True if old is None else _ignores(before, path)
-        is_now = _ignores(after, path)
-        if not is_now and was is not is_now and was is not False:
+    lifted, lifted_again = _Patterns(less), _Patterns(again)
+    before = _Patterns(line for line in old if line[0] != "!")
+    lifting = _Patterns(line[1:] for line in new if line[0] == "!")
+    sure = _Patterns(line for line in new if _PLAIN.fullmatch(line))
+    for path in _protected_beneath(workspace, folder, [*less, *again]):
+        is_left_out = sure.fit(path) and not lifting.may_fit(path)
+        is_lifted = lifted.may_fit(path) or (lifted_again.may_fit(path) and before.may_fit(path))
+        if is_lifted and not is_left_out:
             return path
     return ""
 
 
-def _is_less(old: bytes, new: bytes) -> bool:
-    """Whether lines are gone, come in another order, or lift others."""
-    lines = new.splitlines()
-    if any(line.startswith(b"!") for line in lines) or len(new) > MAX_RULES_BYTES:
-        return True
-    rest = iter(lines)
-    return not all(line in rest for line in old.splitlines())
+def _less(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Patterns by which less may be left out: those gone or new with `!`, and such that move."""
+    gone, fresh = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    rest = iter(new)
+    if not all(line in rest for line in old if not gone[line]):  # they stand in another order
+        fresh += Counter(line for line in new if line[0] == "!")
+    lifting = [line for line in fresh if line[0] == "!"]
+    less = [line for line in gone if line[0] != "!"]
+    less += [line[1:] for line in lifting if line not in old]
+    return less, [line[1:] for line in lifting if line in old]
 
 
-def _old_content(delta: Delta) -> bytes | None:
-    """What the file held; None where that cannot be told any more."""
-    if delta.old is not None or not delta.before:
-        return _content(delta.old)
+class _Patterns:
+    """Lines of an ignore file, without `!`, asked at once."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        given = list(lines)
+        plain = [line for line in given if _PLAIN.fullmatch(line) and len(line) < MAX_LINE_CHARS]
+        self._is_odd = len(plain) < len(given)
+        self._rules = IgnoreRules(ignore_rules("\n".join(plain).encode()), "")
+        self._folded = IgnoreRules(ignore_rules("\n".join(plain).lower().encode()), "")
+
+    def fit(self, path: str) -> bool:
+        """Whether one of those that are understood fits a file, or a folder above it."""
+        return _fits(self._rules, path)
+
+    def may_fit(self, path: str) -> bool:
+        """Whether one may, with upper and lower case alike, as on some systems."""
+        return self._is_odd or _fits(self._folded, path.lower())
+
+
+def _fits(rules: IgnoreRules, path: str) -> bool:
+    names = path.split("/")
+    places = ["/".join(names[:depth]) + "/" for depth in range(1, len(names))]
+    return any(rules.verdict(place.encode("utf-8", "surrogateescape")) for place in (*places, path))
+
+
+def _lines(data: bytes | None) -> list[str]:
+    """The patterns of a file as git has them; `UNKNOWN` where that is too much to tell."""
+    if data is None or len(data) > MAX_BYTES:
+        return [UNKNOWN]
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    lines = [line.removesuffix("\r").rstrip(" ") for line in text.split("\n")]
+    found = [line for line in lines if line and line[0] != "#"]
+    return found if len(found) <= MAX_LINES else [UNKNOWN]
+
+
+def _old_content(delta: Delta, folder: SafePath) -> bytes | None:
+    """What held before; None where that cannot be told any more."""
+    name = fold(delta.path.name)
+    if not delta.before:
+        return _read(folder.child(GITIGNORE), b"") if name in IN_ITS_PLACE else b""
+    if name == INFO:
+        return None
+    return _chunks(delta.old) if delta.old is not None else _read(delta.path, None)
+
+
+def _content(delta: Delta) -> bytes | None:
+    """What holds now: nothing of a file that git may not read; None where that did not change."""
+    after = delta.after
+    if after is None or not after.mode & 0o400:
+        return b""
+    if fold(delta.path.name) == INFO and after.kind == "folder":
+        return None
+    return _chunks(delta.new) if delta.new is not None else b""
+
+
+def _read(path: SafePath, default: bytes | None) -> bytes | None:
     with suppress(ToolError, OSError):
-        return delta.path.read_bytes(MAX_RULES_BYTES)
-    return None
+        return path.read_bytes(MAX_BYTES)
+    return default
 
 
-def _content(source: Source | None) -> bytes:
+def _chunks(source: Source) -> bytes:
     found = b""
     with suppress(ToolError, OSError):
-        for chunk in source.chunks() if source is not None else ():
+        for chunk in source.chunks():
             found += chunk
-            if len(found) > MAX_RULES_BYTES:
+            if len(found) > MAX_BYTES:
                 break
     return found
 
 
-def _ignores(rules: IgnoreRules, path: str) -> bool | None:
-    """Whether a file, or a folder above it, is left out; None where nothing speaks of them."""
-    verdict, names = None, path.split("/")
-    for depth in range(1, len(names) + 1):
-        place = "/".join(names[:depth]) + "/" * (depth < len(names))
-        verdict = rules.verdict(place.encode("utf-8", "surrogateescape"))
-        if verdict:
-            return True
-    return verdict
+def _protected_beneath(
+    workspace: Workspace, folder: SafePath, patterns: Iterable[str]
+) -> Iterator[str]:
+    """The files that are protected from reading, by their paths from a folder.
 
-
-def _protected_beneath(workspace: Workspace, folder: SafePath) -> Iterator[str]:
-    """The files that are protected from reading, by their paths from a folder."""
-    top = folder.real_absolute
+    Not those that programs fetched. Where there are too many folders, what the patterns are
+    called stands for the files that were not looked at.
+    """
+    top = folder.real_absolute.rstrip("/")
     names: dict[str, list[str]] = defaultdict(list)
-    for path in names_beneath(
-        [top], max_folders=MAX_FOLDERS, max_seconds=MAX_SECONDS, max_depth=MAX_DEPTH
+    for entry in entries_beneath(
+        [top],
+        max_folders=MAX_FOLDERS,
+        max_seconds=inf,
+        max_depth=MAX_DEPTH,
+        left_out=GENERATED_FOLDERS,
     ):
-        above, _, name = path.rpartition("/")
-        names[above].append(name)
+        names[entry.path.rpartition("/")[0]].append(entry.name)
     for above, found in names.items():
-        place = workspace.find(above)
-        if place is None or ".git" in place.parts:
-            continue
-        barred = place.gate.barring(place, "read")
-        yield from (f"{above}/{name}"[len(top.rstrip("/")) + 1 :] for name in found if barred(name))
+        place = workspace.find(above or "/")
+        barred = place.gate.barring(place, "read") if place is not None else bool
+        yield from (f"{above}/{name}"[len(top) + 1 :] for name in found if barred(name))
+    if len(names) >= MAX_FOLDERS // 2:
+        for pattern in patterns:
+            is_plain = _PLAIN.fullmatch(pattern) is not None
+            parts = tuple(name for name in pattern.split("/") if name not in ("", "**"))
+            if not is_plain or folder.gate.pattern(folder.at((*folder.parts, *parts)), "read"):
+                yield "/".join(parts) if is_plain else ".env"

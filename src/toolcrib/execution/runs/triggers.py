@@ -27,13 +27,19 @@ from toolcrib.execution.runs.ignore_files import uncovered
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
-from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, PathPattern, PatternSet, fold
+from toolcrib.files.path_rules import (
+    DEPENDENCY_FOLDERS,
+    SCRATCH_OF_DEPENDENCIES,
+    PathPattern,
+    PatternSet,
+    fold,
+)
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets, folders_above
-from toolcrib.files.roots import real_path
+from toolcrib.files.roots import follow, real_path
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -47,8 +53,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """By what acts on them, patterns as in `path_rules`."""
 
-SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
-"""What tools put there and run again, where they are: in dependencies that were there before."""
 REPOSITORY_PARTS = frozenset(
     {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
     | {"remotes", "branches"}
@@ -64,7 +68,7 @@ BY_A_LINK = "a link, or what works as one, in the place of a folder on whose con
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
-UNCOVERED = "by it, git takes up what is protected from reading: `git add -A` would store that"
+UNCOVERED = "by it, what is protected from reading is taken up, as by `git add -A`"
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names another; see pager.c of SQLite."""
 MAX_COMPARED_BYTES = 1_000_000
@@ -205,7 +209,9 @@ def _kind_of(path: SafePath) -> str:
 
 @lru_cache(maxsize=10_000)
 def _kind_of_folder(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
-    return (_kind_of_folder(above, parts[:-1]) or _last_kind(above, parts)) if parts else ""
+    """The same of a folder: the topmost on the way to it counts. Paths may be long."""
+    found = (_last_kind(above, parts[:depth]) for depth in range(1, len(parts) + 1))
+    return next(filter(None, found), "")
 
 
 class _DependencyFolders:
@@ -218,6 +224,7 @@ class _DependencyFolders:
     def __init__(self, new: frozenset[str]) -> None:
         self._new = new
         self._holders: dict[str, str] = {}
+        self._found: dict[str, bool] = {}
 
     def of(self, path: SafePath) -> str:
         """The dependency folder that a path is or lies in, absolute; "" for none."""
@@ -229,13 +236,21 @@ class _DependencyFolders:
 
     def _holder(self, folder: SafePath) -> str:
         place = folder.absolute
-        if not folder.parts:
-            return ""
         if place not in self._holders:
-            marks = (f"{place}/{mark}" for mark in MARKS_OF_ENVIRONMENT)
-            is_one = folder.name in DEPENDENCY_FOLDERS or any(map(os.path.lexists, marks))
-            self._holders[place] = self._holder(folder.parent) or (place if is_one else "")
+            folders = (folder.ancestor(depth) for depth in range(1, len(folder.parts) + 1))
+            self._holders[place] = next(
+                (each.absolute for each in folders if self._is_one(each)), ""
+            )
         return self._holders[place]
+
+    def _is_one(self, folder: SafePath) -> bool:
+        place = folder.absolute
+        if place not in self._found:
+            marks = (f"{place}/{mark}" for mark in MARKS_OF_ENVIRONMENT)
+            self._found[place] = folder.name in DEPENDENCY_FOLDERS or any(
+                map(os.path.lexists, marks)
+            )
+        return self._found[place]
 
 
 def _last_kind(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
@@ -338,20 +353,27 @@ class _SearchPath:
         # What is a link by now may have been put there by the run.
         places = filter(None, map(workspace.find, absolute))
         found = [place.real_absolute for place in places]
-        found += filter(workspace.holds, map(real_path, absolute))
+        followed = [follow("/", folder) for folder in absolute]
+        found += [real for real, _ in followed if real and workspace.holds(real)]
+        self._links = frozenset(link for _, links in followed for link in links)
         self._folders = frozenset(found)
         self._above = frozenset(each for folder in found for each in folders_above(folder))
         relative = (os.path.normpath(folder) for folder in named if not folder.startswith("/"))
-        self._ends = {tuple(name for name in each.split("/") if name != ".") for each in relative}
+        ends = ([name for name in each.split("/") if name not in (".", "..")] for each in relative)
+        self._ends = set(map(tuple, ends))
+        self._beginnings = {end[:size] for end in self._ends for size in range(1, len(end) + 1)}
         self._real = cache(real_path)
 
     def has(self, delta: Delta) -> bool:
         """Whether a file is a program on it, or a link may become such a folder."""
         is_link = delta.after is not None and delta.after.kind == "link"
         place = delta.path.real_absolute
-        if is_link and (place in self._folders or place in self._above):
+        if is_link and any(place in each for each in (self._links, self._folders, self._above)):
             return True
-        folder = delta.path.parts[:-1]
+        parts = delta.path.parts
+        if is_link and any(parts[-len(start) :] == start for start in self._beginnings):
+            return True
+        folder = parts[:-1]
         if any(end and folder[-len(end) :] == end for end in self._ends):
             return True
         if () in self._ends and delta.after is not None and (is_link or delta.after.mode & 0o111):

@@ -10,15 +10,21 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 
 from toolcrib.core.errors import PathDenied, ToolError
 from toolcrib.files.changes.copies import leads_above
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.handles import Root
-from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, parts_beneath
+from toolcrib.files.path_rules import (
+    DEPENDENCY_FOLDERS,
+    SCRATCH_OF_DEPENDENCIES,
+    parts_beneath,
+)
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.judgement import LINK
-from toolcrib.files.repositories.places import lies_in_repository
+from toolcrib.files.repositories.places import is_bare_repository, lies_in_repository
+from toolcrib.files.roots import follow, target_of
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 """Folders that belong to the system and hold nothing of a person's: an environment of Python
@@ -26,8 +32,9 @@ made by a run has links there."""
 LEADS_OUT = "a link out of the workspace"
 LEADS_TO_PROTECTED = "a link to what is protected"
 LEADS_TO_HOLDER = "a link to a folder that holds what is protected"
-MAX_FOLLOWED = 40
-"""Links on one way, as the kernel follows them."""
+TOO_LONG = "a link by a path too long to follow"
+LINKED_FOLDERS = DEPENDENCY_FOLDERS | {"vendor"}
+MAX_TARGET_NAMES = 200
 
 
 class RunLinks:
@@ -42,38 +49,71 @@ class RunLinks:
         self._roots = roots
         self._targets: dict[str, str] = {}
         self._holders: dict[str, bool] = {}
+        self._troubles: dict[SafePath, str] = {}
+        self._is_bare = cache(is_bare_repository)
+        links: list[Delta] = []
+        self._led_to: set[str] = set()
         for delta in deltas:
-            after = delta.after
+            after, before = delta.after, delta.before
             is_link = after is not None and after.kind == "link"
             self._targets[delta.path.real_absolute] = after.target if after and is_link else ""
+            links += [delta] if is_link else []
+            if before and before[0].kind == "link":
+                self._led_to.add(_as_written(delta.path, before[0].target))
+        # One that is not made leaves what was there in its place, by which others lead elsewhere.
+        while troubles := {
+            delta.path: trouble
+            for delta in links
+            if delta.path not in self._troubles and (trouble := self._judged(delta))
+        }:
+            self._troubles |= troubles
+            for path in troubles:
+                del self._targets[path.real_absolute]
 
     def trouble(self, delta: Delta) -> str:
         """Why a link is not made; "" where it may be, or where it leads as it did before."""
+        return self._troubles.get(delta.path, "")
+
+    def _judged(self, delta: Delta) -> str:
         after = delta.after
-        if after is None or after.kind != "link":
-            return ""
+        assert after is not None
         if leads_out(delta.path, after.target, self._roots):
             return LEADS_OUT
-        if lies_in_repository(delta.path):
+        if lies_in_repository(delta.path, self._is_bare):
             return LINK
         if _leads_as_before(delta):
             return ""
-        real = self._followed(delta)
+        if after.target.count("/") > MAX_TARGET_NAMES:
+            return TOO_LONG
+        real = self._followed(delta.path, after.target)
         place = self._place(real, delta.path)
+        if real.count("/") > MAX_TARGET_NAMES:
+            return TOO_LONG
         if place is None:
             return "" if not real or is_program(delta.path, real) else LEADS_OUT
-        if _is_protected(place) or lies_in_repository(place):
+        if _as_written(delta.path, after.target) in self._led_to:
+            return ""  # the user's own link, moved
+        if _is_protected(place) or lies_in_repository(place, self._is_bare):
             return LEADS_TO_PROTECTED
-        # Tools for packages link the packages of a workspace there; that is asked about as a whole.
-        if DEPENDENCY_FOLDERS.isdisjoint(delta.path.parts) and self._holds_protected(place):
-            return LEADS_TO_HOLDER
-        return ""
+        return LEADS_TO_HOLDER if self._shows_protected(delta, place) else ""
+
+    def _shows_protected(self, delta: Delta, place: SafePath) -> bool:
+        """Whether a new link to a folder brings what is protected in there under another name."""
+        parts, before = delta.path.parts, delta.before
+        # Tools for packages link the packages of a workspace; that is asked about as a whole.
+        if SCRATCH_OF_DEPENDENCIES.isdisjoint(parts) and not LINKED_FOLDERS.isdisjoint(parts):
+            return False
+        if before and before[0].kind == "link":
+            old = self._place(self._followed(delta.path, before[0].target), delta.path)
+            if old is not None and self._holds_protected(old):
+                return False  # as `current`, from one release to the next
+        return self._holds_protected(place)
 
     def place(self, delta: Delta) -> SafePath | None:
         """Where a new link leads, with no link on the way; None for no link, or out."""
         if delta.after is None or delta.after.kind != "link" or _leads_as_before(delta):
             return None
-        return self._place(self._followed(delta), delta.path)
+        return self._place(self._followed(delta.path, delta.after.target), delta.path)
 
     def _place(self, real: str, link: SafePath) -> SafePath | None:
         found = [(root, parts_beneath(real, root.real)) for root in self._roots if real]
@@ -83,44 +123,32 @@ class RunLinks:
         _, root, parts = min(held, key=lambda each: each[0])
         return SafePath(root, tuple(parts), link.gate, -1)
 
-    def _followed(self, delta: Delta) -> str:
+    def _followed(self, link: SafePath, target: str) -> str:
         """The absolute path, without links, that a link leads to; "" where it leads in a circle."""
-        assert delta.after is not None
-        place, followed = delta.path.real_absolute.rpartition("/")[0], 0
-        names = delta.after.target.split("/")[::-1]
-        place = "" if delta.after.target.startswith("/") else place
-        while names:
-            name = names.pop()
-            if name == "..":
-                place = place.rpartition("/")[0]
-            if name in ("", ".", ".."):
-                continue
-            target = self._target(f"{place}/{name}")
-            if not target:
-                place = f"{place}/{name}"
-                continue
-            followed += 1
-            if followed > MAX_FOLLOWED:
-                return ""
-            names += target.split("/")[::-1]
-            place = "" if target.startswith("/") else place
-        return place or "/"
+        return follow(link.parent.real_absolute, target, self._target)[0]
 
     def _target(self, place: str) -> str:
-        """Where the link at a place leads, as written; "" for what is none, or not there."""
         if place not in self._targets:
-            self._targets[place] = ""
-            with suppress(OSError, ValueError):  # most are no links
-                self._targets[place] = os.readlink(place)  # noqa: PTH115 - of very many
+            self._targets[place] = target_of(place)
         return self._targets[place]
 
     def _holds_protected(self, folder: SafePath) -> bool:
+        """Whether `cat FOLDER/*` shows some of it: that passes over names with a dot in front."""
         place = folder.real_absolute
         if place not in self._holders:
             self._holders[place] = False
             with suppress(ToolError):  # no folder, or none that can be read
-                self._holders[place] = any(entry.protected for entry in folder.list())
+                self._holders[place] = any(
+                    entry.protected and not entry.name.startswith(".") for entry in folder.list()
+                )
         return self._holders[place]
+
+
+def _as_written(link: SafePath, target: str) -> str:
+    """Where a link leads, with no link followed."""
+    return os.path.normpath(
+        f"{link.parent.real_absolute}/{target}" if target[:1] != "/" else target
+    )
 
 
 def _leads_as_before(delta: Delta) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
 from toolcrib.files.handles import read_plain
@@ -124,16 +124,23 @@ def _leads_away(packs: bytes) -> bool:
     return False
 
 
-def lies_in_repository(path: SafePath) -> bool:
-    """Whether a path lies in the folder of a repository that is there, whatever it is called."""
-    if GIT in map(fold, path.parts[:-1]):
-        return True
-    return any(is_bare_repository(path.ancestor(depth)) for depth in range(len(path.parts)))
-
-
 def is_bare_repository(folder: SafePath) -> bool:
     """Whether git takes a folder for a repository, whatever it is called."""
     return is_repository(names_of_repository(folder.absolute))
+
+
+def lies_in_repository(
+    path: SafePath, is_bare: Callable[[SafePath], bool] = is_bare_repository
+) -> bool:
+    """Whether a path lies in the folder of a repository that is there, whatever it is called.
+
+    Args:
+        path: any.
+        is_bare: `is_bare_repository`, or what remembers its answers.
+    """
+    if GIT in map(fold, path.parts[:-1]):
+        return True
+    return any(is_bare(path.ancestor(depth)) for depth in range(len(path.parts)))
 
 
 def is_repository(names: Collection[str]) -> bool:

@@ -28,6 +28,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
 from toolcrib.files.repositories.places import is_repository, led_to, names_of_repository
 from toolcrib.files.repositories.settings import listed_settings
+from toolcrib.files.roots import follow
 from toolcrib.system.processes import PASSED_ON, Processes
 
 MAX_QUERIED = 50
@@ -292,23 +293,31 @@ class _Collector:
             return
         self.seen.add((place, is_folder))
         with suppress(OSError, ValueError):
-            for path in {place, os.path.realpath(place)}:
+            real, links = follow("/", place)
+            for path in {place, real}:
                 if self._is_inside(path) or (is_folder and path in self.roots):
                     (self.found.folders if is_folder else self.found.files).add(path)
+            self._add_links(links)
+
+    def _add_links(self, links: Iterable[str]) -> None:
+        """Add links on the way: who has one lead elsewhere has another file found there."""
+        self.found.files.update(filter(self._is_inside, links))
 
     def _add_real(self, file: str) -> None:
         """Add where settings lie, unless that is in a repository, which is protected."""
         with suppress(OSError, ValueError):
-            real = os.path.realpath(file) if file else ""
+            real, links = follow("/", file) if file else ("", [])
             if self._is_inside(real) and "/.git/" not in real:
                 self.found.files.add(real)
+            self._add_links(links)
 
     def _add_hooks(self, folder: str) -> None:
         """Add where links lead that are hooks, or their folder."""
         with suppress(OSError, ValueError):
-            real = os.path.realpath(folder)
+            real, links = follow("/", folder)
             if real != os.path.normpath(folder):
                 self._add(real, is_folder=True)
+            self._add_links(links)
             for hook in filter(Path.is_symlink, Path(folder).iterdir()):
                 self._add_real(str(hook))
 

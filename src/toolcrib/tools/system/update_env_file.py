@@ -18,15 +18,17 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.system.env_file import KEY, entries, written
 
-PROTECTED = ".env*"
-"""The built-in pattern that this tool may pass, once a person has let it."""
+PROTECTED = (".env*", "?*.env")
+"""The built-in patterns that this tool may pass, once a person has let it."""
 TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 USUAL = ".env"
 
 
 def _resolve(value: str, ctx: Ctx) -> SafePath:
     """A file of variables that may be written; what else protects it still does."""
-    path = ctx.use(Workspace).resolve(value, ctx.session.directory).but_for(PROTECTED)
+    path = ctx.use(Workspace).resolve(value, ctx.session.directory)
+    for pattern in PROTECTED:
+        path = path.but_for(pattern)
     path.gate.check(path, "write")
     name = fold(path.name)
     if not (name.startswith(".env") or name.endswith(".env")):
