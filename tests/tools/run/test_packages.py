@@ -290,7 +290,7 @@ async def test_npm_installs_and_its_scripts_are_confined(
         attack = (
             f"cat {tmp_path}/secret > seen; echo x > {tmp_path}/written; "
             f"node -e \"require('net').connect({port},'127.0.0.1').on('connect',()=>"
-            "require('fs').writeFileSync('reached',''))\"; env > seen.env; true"
+            "require('fs').writeFileSync('reached',''))\"; env > seen.txt; true"
         )
         offer_npm(server, {"postinstall": attack})
         done = await approved(
@@ -304,7 +304,7 @@ async def test_npm_installs_and_its_scripts_are_confined(
     assert (place / "seen").read_text() == ""
     assert not (place / "reached").exists()
     assert not (tmp_path / "written").exists()
-    assert "loginword" not in (place / "seen.env").read_text()
+    assert "loginword" not in (place / "seen.txt").read_text()
     used = await call(box, command=f"node -p \"require('{NAME}')\"")
     assert used.text.startswith("heron"), used.text
 

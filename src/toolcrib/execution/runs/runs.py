@@ -294,7 +294,11 @@ class Runs:
                 lambda: confined,
                 strategy.kind_before,
             )
-            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+            try:
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+            except asyncio.CancelledError:  # it may have begun already, and have changed something
+                await run_shielded(strategy.finish(ctx, commit, "cancelled"))
+                raise
             ending = starting.pop_all()
 
         async def finish(cut: str) -> RunOutcome:
