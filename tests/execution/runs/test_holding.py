@@ -266,3 +266,10 @@ async def _hold_and_look(bench: RunBench, root: Path) -> None:
     assert "more lines of the difference]" in displayed
     assert "\x1b" not in displayed
     assert await bench.runs.preview("none", bench.ctx()) == ""
+
+
+async def test_what_is_no_text_is_said_not_to_be_shown(bench: RunBench) -> None:
+    pending = await bench.changed(r"printf 'do this\0' > AGENTS.md; : > empty", "ask")
+    displayed = await bench.runs.preview(pending.pending_id, bench.ctx())
+    assert "created AGENTS.md (8 bytes, its content is not shown)" in displayed.splitlines()
+    assert "created empty (+0 -0)" in displayed.splitlines()

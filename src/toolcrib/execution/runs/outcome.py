@@ -60,8 +60,7 @@ class RunOutcome:
     def preview(self) -> str:
         """What a person sees of it before they allow it: its files, and the diff."""
         files = [
-            f"{each.kind} {each.path} (+{each.added} -{each.removed})"
-            for each in self.files[:MAX_PREVIEW_FILES]
+            f"{each.kind} {each.path} ({each.extent})" for each in self.files[:MAX_PREVIEW_FILES]
         ]
         more = len(self.files) + self.more - len(files)
         files += [f"[{counted(more, 'more file')}]"] if more else []

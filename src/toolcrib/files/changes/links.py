@@ -49,30 +49,36 @@ class RunLinks:
         self._roots = roots
         self._targets: dict[str, str] = {}
         self._holders: dict[str, bool] = {}
-        self._troubles: dict[SafePath, str] = {}
+        self._troubles: dict[SafePath, str] | None = None
         self._is_bare = cache(is_bare_repository)
-        links: list[Delta] = []
+        self._links: list[Delta] = []
         self._led_to: set[str] = set()
         for delta in deltas:
             after, before = delta.after, delta.before
             is_link = after is not None and after.kind == "link"
             self._targets[delta.path.real_absolute] = after.target if after and is_link else ""
-            links += [delta] if is_link else []
+            self._links += [delta] if is_link else []
             if before and before[0].kind == "link":
                 self._led_to.add(_as_written(delta.path, before[0].target))
-        # One that is not made leaves what was there in its place, by which others lead elsewhere.
-        while troubles := {
-            delta.path: trouble
-            for delta in links
-            if delta.path not in self._troubles and (trouble := self._judged(delta))
-        }:
-            self._troubles |= troubles
-            for path in troubles:
-                del self._targets[path.real_absolute]
 
     def trouble(self, delta: Delta) -> str:
         """Why a link is not made; "" where it may be, or where it leads as it did before."""
+        if self._troubles is None:
+            self._troubles = self._found_troubles()
         return self._troubles.get(delta.path, "")
+
+    def _found_troubles(self) -> dict[SafePath, str]:
+        found: dict[SafePath, str] = {}
+        # One that is not made leaves what was there in its place, by which others lead elsewhere.
+        while more := {
+            delta.path: trouble
+            for delta in self._links
+            if delta.path not in found and (trouble := self._judged(delta))
+        }:
+            found |= more
+            for path in more:
+                del self._targets[path.real_absolute]
+        return found
 
     def _judged(self, delta: Delta) -> str:
         after = delta.after

@@ -14,7 +14,7 @@ from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.text.display import counted, printable, visible
+from toolcrib.text.display import counted, printable, size_of, visible
 
 Kind = Literal["created", "changed", "deleted"]
 MAX_FILES = 500
@@ -44,6 +44,13 @@ class ChangedFile:
     added: int = 0
     removed: int = 0
     size: int = 0
+
+    @property
+    def extent(self) -> str:
+        """Its lines; its size where there are none to be seen, as of what is no text."""
+        if self.added or self.removed or not self.size or self.path.endswith("/"):
+            return f"+{self.added} -{self.removed}"
+        return f"{size_of(self.size)}, its content is not shown"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
