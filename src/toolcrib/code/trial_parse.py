@@ -14,7 +14,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-_BEYOND_TABLES = re.compile(r"(?<=[{.\d])[^\x00-\xff]")
+_BEYOND_TABLES = re.compile(r"((?:\{|\.\.)[0-9]*)[^\x00-\xff]")
 TRIAL_FUNCTION = "toolcrib.code.trial_parse:trial_parse"
 PYTHON_PARSER = "ast"
 """Python, by the interpreter's own parser."""
@@ -23,9 +23,9 @@ PYTHON_PARSER = "ast"
 def syntax_tree(text: str, language: str) -> Any:
     """The root node of a text, by ast-grep; its positions count characters.
 
-    In sources for bash a letter stands for some characters: the scanner of that grammar looks up
-    what follows on `{` or a digit in a table of 256 entries (`isdigit` of C), and reads beyond it,
-    or has the process end.
+    In sources for bash a letter stands for some characters: in `{1..9}` the scanner of that grammar
+    looks up what stands in the place of a digit, or behind it, in a table of 256 entries (`isdigit`
+    of C), and reads beyond it, or has the process end.
 
     Raises:
         ImportError: ast-grep is not installed.
@@ -33,7 +33,7 @@ def syntax_tree(text: str, language: str) -> Any:
     from ast_grep_py import SgRoot
 
     if language == "bash":
-        text = _BEYOND_TABLES.sub("\u00e9", text)
+        text = _BEYOND_TABLES.sub("\\1\u00e9", text)
     return SgRoot(text, language).root()
 
 

@@ -28,7 +28,7 @@ from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.toolchains import home, is_there
 from toolcrib.files.paths import Workspace
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.policy import HostRule
 from toolcrib.system.collector import collect

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from toolcrib.core.config import environment
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 
 # Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
 HOME_FOLDERS = (

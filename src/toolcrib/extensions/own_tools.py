@@ -32,7 +32,8 @@ from toolcrib.extensions.declarations import PACKAGE, ToolOrigin, declared, impo
 from toolcrib.extensions.json_files import read_object, write_object
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import chosen_roots
-from toolcrib.files.roots import plain_path, real_path
+from toolcrib.files.real_paths import real_path
+from toolcrib.files.roots import plain_path
 from toolcrib.system.trials import run_trial
 
 T = TypeVar("T")

@@ -38,13 +38,13 @@ from toolcrib.files.handles import (
     special_kind_name,
 )
 from toolcrib.files.path_rules import Protection, Use, parts_beneath
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.credentials import (
     MAX_SETTINGS_BYTES,
     are_settings,
     holds_credentials,
     may_be_settings,
 )
-from toolcrib.files.roots import real_path
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 from toolcrib.system import openat
 

@@ -28,13 +28,13 @@ from toolcrib.files.path_rules import (
     slashed,
     tidied,
 )
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.roots import (
     ScratchFolder,
     configured_roots,
     current_folder,
     home_folder,
     plain_path,
-    real_path,
 )
 from toolcrib.system.installation import code_folders
 from toolcrib.system.processes import DEFAULT_PATH

@@ -19,9 +19,9 @@ from pathlib import Path
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
-from toolcrib.files.roots import real_path
 from toolcrib.text.display import printable, some_of
 
 GIT = ".git"

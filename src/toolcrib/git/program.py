@@ -21,8 +21,8 @@ from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, not_installed
 from toolcrib.files.live_runs import without_runs
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.settings import Setting, listed_settings
-from toolcrib.files.roots import real_path
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import CheckedIndexes

@@ -28,7 +28,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.tool import Decision
 from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import Layout, check_layout, make_view
 from toolcrib.git.program import AGENTS, GitProgram, remove_view

@@ -13,10 +13,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Busy, Denied, NotFound, ToolError, Unavailable
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, holds_credentials
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.settings import Setting
-from toolcrib.files.roots import real_path
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
     Inside,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of

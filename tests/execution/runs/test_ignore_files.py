@@ -33,6 +33,7 @@ TAKES_UP = {
     "an exception with an escape": "echo '!.en\\v' >> .gitignore",
     "a long exception": "echo '!/**/**/.env'$(printf '/%0600d' 1) >> .gitignore",
     "a class in its place": "sed -i 's/^.env.*/[.]env/' .gitignore",
+    "two stars in a name": "sed -i 's/^.env.*/s**.env/' .gitignore",
     "two slashes": "sed -i 's/^.env.*/.\\/\\/.env/' .gitignore",
     "in other letters": "echo '!.ENV' >> .gitignore",
     "the list of npm": "echo build > .npmignore",

@@ -14,7 +14,7 @@ import pytest
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
 from toolcrib.files.paths import Workspace
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 
 READS = 5000
 FLIP = """

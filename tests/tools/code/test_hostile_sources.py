@@ -105,3 +105,8 @@ async def test_characters_beyond_the_tables_of_c(tmp_path: Path) -> None:
     script = [sys.executable, "-c", BEYOND_TABLES, str(tmp_path)]
     done = subprocess.run(script, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
+
+
+async def test_names_keep_their_characters(ws: Path, box: Toolbox) -> None:
+    fill(ws, {"a.sh": "v1\u2603() { echo {a..b}; }\n"})
+    assert "v1\u2603" in (await box.call("code_outline", {"path": "a.sh"})).text

@@ -24,7 +24,7 @@ from toolcrib.execution.toolchains import (
     known_folders,
 )
 from toolcrib.files.paths import Workspace
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.system.processes import Processes
 
 # Programs that are not there: what each is, and how to get it, in one line.

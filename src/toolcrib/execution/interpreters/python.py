@@ -21,7 +21,7 @@ from toolcrib.execution.interpreters.programs import find_program, is_program, p
 from toolcrib.execution.toolchains import environment_settings, is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 
 # Code as models hand it over: in a fence of Markdown, with a line of prose around it.
 

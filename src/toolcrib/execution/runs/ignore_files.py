@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import inf
 
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.path_rules import GENERATED_FOLDERS, fold
@@ -29,7 +29,9 @@ MAX_FOLDERS, MAX_DEPTH = 5_000, 200
 """Of the look for protected files."""
 UNKNOWN = "[unknown]"
 """Of what cannot be told: no plain pattern, so that it may fit every file."""
-_PLAIN = re.compile(r"/?[\w.*?~@+ -]+(?:/[\w.*?~@+ -]+)*/?", re.ASCII)
+_NAME = r"(?:\*\*|(?:[\w.?~@+ -]|\*(?!\*))+)"
+_PLAIN = re.compile(rf"/?{_NAME}(?:/{_NAME})*/?", re.ASCII)
+"""A pattern that git and `IgnoreRules` understand alike."""
 
 
 def folder_of(path: SafePath) -> SafePath | None:
@@ -124,10 +126,10 @@ def _old_content(delta: Delta, folder: SafePath) -> bytes | None:
     """What held before; None where that cannot be told any more."""
     name = fold(delta.path.name)
     if not delta.before:
-        return _read(folder.child(GITIGNORE), b"") if name in IN_ITS_PLACE else b""
+        return _read(folder.child(GITIGNORE)) if name in IN_ITS_PLACE else b""
     if name == INFO:
         return None
-    return _chunks(delta.old) if delta.old is not None else _read(delta.path, None)
+    return _chunks(delta.old) if delta.old is not None else _read(delta.path)
 
 
 def _content(delta: Delta) -> bytes | None:
@@ -140,10 +142,13 @@ def _content(delta: Delta) -> bytes | None:
     return _chunks(delta.new) if delta.new is not None else b""
 
 
-def _read(path: SafePath, default: bytes | None) -> bytes | None:
-    with suppress(ToolError, OSError):
+def _read(path: SafePath) -> bytes | None:
+    try:
         return path.read_bytes(MAX_BYTES)
-    return default
+    except NotFound:
+        return b""
+    except (ToolError, OSError):
+        return None
 
 
 def _chunks(source: Source) -> bytes:

@@ -35,11 +35,11 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.real_paths import follow, real_path
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import GitTargets, find_git_targets, folders_above
-from toolcrib.files.roots import follow, real_path
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`

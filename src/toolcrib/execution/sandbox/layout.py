@@ -17,7 +17,7 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.toolchains import is_among
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from toolcrib.execution.toolchains import is_among
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import GENERATED_FOLDERS, Protection
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.credentials import (
     MAX_SETTINGS_BYTES,
     may_be_settings,
@@ -26,7 +27,6 @@ from toolcrib.files.repositories.credentials import (
     without_credentials,
 )
 from toolcrib.files.repositories.places import is_repository, led_to
-from toolcrib.files.roots import real_path
 from toolcrib.files.trees import names_beneath
 
 OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})

@@ -47,7 +47,7 @@ from toolcrib.execution.toolchains import (
 )
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.tree_events import MoveEvents
 from toolcrib.system.locked_folders import LockedFolder, open_locked
 from toolcrib.system.removal import FOLDER

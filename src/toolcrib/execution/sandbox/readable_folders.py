@@ -8,7 +8,7 @@ from typing import Self
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError
-from toolcrib.files.roots import real_path
+from toolcrib.files.real_paths import real_path
 from toolcrib.text.display import printable
 
 

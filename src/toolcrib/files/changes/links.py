@@ -22,9 +22,9 @@ from toolcrib.files.path_rules import (
     parts_beneath,
 )
 from toolcrib.files.paths import SafePath
+from toolcrib.files.real_paths import follow, target_of
 from toolcrib.files.repositories.judgement import LINK
 from toolcrib.files.repositories.places import is_bare_repository, lies_in_repository
-from toolcrib.files.roots import follow, target_of
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 """Folders that belong to the system and hold nothing of a person's: an environment of Python
@@ -34,6 +34,7 @@ LEADS_TO_PROTECTED = "a link to what is protected"
 LEADS_TO_HOLDER = "a link to a folder that holds what is protected"
 TOO_LONG = "a link by a path too long to follow"
 LINKED_FOLDERS = DEPENDENCY_FOLDERS | {"vendor"}
+"""In which tools for packages put links to the packages of a workspace."""
 MAX_TARGET_NAMES = 200
 
 

@@ -713,10 +713,7 @@ def refuse_into_itself(
     Raises:
         BadInput: that was asked for.
     """
-    top, target_path = (
-        real.real_absolute,
-        target_real.real_absolute,
-    )
+    top, target_path = real.real_absolute, target_real.real_absolute
     if target_path == top:
         raise BadInput(
             f"{source.display} and {target.display} are the same.", hint="Nothing to do."

@@ -25,10 +25,10 @@ from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import Workspace
+from toolcrib.files.real_paths import follow
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
 from toolcrib.files.repositories.places import is_repository, led_to, names_of_repository
 from toolcrib.files.repositories.settings import listed_settings
-from toolcrib.files.roots import follow
 from toolcrib.system.processes import PASSED_ON, Processes
 
 MAX_QUERIED = 50

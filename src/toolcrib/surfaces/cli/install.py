@@ -187,7 +187,8 @@ def _refuse_wide(folders: Sequence[str], config: Config) -> None:
     """
     from toolcrib.core.errors import BadInput
     from toolcrib.files.paths import own_places
-    from toolcrib.files.roots import real_path, too_wide
+    from toolcrib.files.real_paths import real_path
+    from toolcrib.files.roots import too_wide
 
     own = own_places(config)
     for folder in folders:
