@@ -24,6 +24,7 @@ from toolcrib.files.archives import (
     open_archive,
     pack,
 )
+from toolcrib.files.changes.cached_code import is_cached_code
 from toolcrib.files.changes.copies import writable
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath, Workspace
@@ -125,6 +126,8 @@ class Backups:
         found = BackupRestore([], [], 0, Step(tool))
         same = 0
         for member in archive.members:
+            if is_cached_code(member.parts):
+                continue  # Python makes it again
             target = self._workspace.at(root, member.parts)
             if member.kind == "folder":
                 mode = None if member.mode is None else writable(member.mode)

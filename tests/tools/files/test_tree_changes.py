@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,63 @@ async def test_links_come_to_lead_out_by_no_move_and_no_copy(box: Toolbox, ws: P
     await refused(box, "move_path", "path_denied", source="a/m/l", destination="l")
     await refused(box, "move_path", "path_denied", source="a/m", destination="m")
     copied = await ok(box, "copy_path", source="a/m", destination="m")
-    assert "links that would lead out: l" in copied.text
+    assert "links that would lead there or out: l" in copied.text
     assert sorted(path.name for path in (ws / "m").iterdir()) == ["out", "plain"]
     await ok(box, "move_path", source="a/m", destination="a/n")
     assert (ws / "a/n/l").is_symlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+async def test_links_come_to_lead_to_what_is_protected_by_no_move_and_no_copy(
+    box: Toolbox, ws: Path
+) -> None:
+    """Where they are, they lead nowhere."""
+    (ws / "a/deep").mkdir(parents=True)
+    (ws / "a/deep/l").symlink_to("../keys")
+    (ws / "a/deep/c").symlink_to("../chain")
+    (ws / "a/deep/plain").symlink_to("../other")
+    (ws / "keys").mkdir()
+    (ws / "keys/own.pem").write_bytes(b"TOKEN=1")
+    (ws / "chain").symlink_to("keys/own.pem")
+    refusal = await refused(box, "move_path", "path_denied", source="a/deep/c", destination="n/x")
+    assert "a/deep/c would be a link to what is protected" in refusal.render()
+    await refused(box, "move_path", "path_denied", source="a/deep", destination="b")
+    copied = await ok(box, "copy_path", source="a/deep", destination="b")
+    assert "links that would lead there or out: c, l" in copied.text
+    assert [path.name for path in (ws / "b").iterdir()] == ["plain"]
+    await ok(box, "move_path", source="a/deep", destination="a/same")
+    assert (ws / "a/same/l").is_symlink()
+
+
+async def test_no_tool_puts_compiled_code_where_python_runs_it(box: Toolbox, ws: Path) -> None:
+    """Python looks at no source there; a folder that has some keeps it when it is moved."""
+    (ws / "pkg/__pycache__").mkdir(parents=True)
+    (ws / "pkg/__pycache__/a.cpython-311.pyc").write_bytes(b"own")
+    (ws / "made").mkdir()
+    (ws / "made/b.cpython-311.pyc").write_bytes(b"x")
+    for target in ("pkg/__pycache__/b.cpython-311.pyc", "other/__PYCACHE__/b.cpython-311.pyc"):
+        source = "made/b.cpython-311.pyc"
+        await refused(box, "move_path", "path_denied", source=source, destination=target)
+        await refused(box, "copy_path", "path_denied", source=source, destination=target)
+    await refused(box, "move_path", "path_denied", source="made", destination="n/__pycache__")
+    await refused(box, "copy_path", "path_denied", source="made", destination="n/__pycache__")
+    copied = await ok(box, "copy_path", source="pkg", destination="second")
+    assert "Left out, since Python makes it by itself: __pycache__" in copied.text
+    assert not list((ws / "second").iterdir())
+    await ok(box, "move_path", source="pkg", destination="third")
+    assert (ws / "third/__pycache__/a.cpython-311.pyc").exists()
+    await ok(box, "undo_changes")
+    assert (ws / "pkg/__pycache__/a.cpython-311.pyc").exists()
+
+
+async def test_compiled_code_is_not_unpacked(box: Toolbox, ws: Path) -> None:
+    with zipfile.ZipFile(ws / "a.zip", "w") as archive:
+        archive.writestr("pkg/m.py", "pass")
+        archive.writestr("pkg/__pycache__/m.cpython-311.pyc", "x")
+    unpacked = await ok(box, "archive_files", action="unpack", archive="a.zip", folder="there")
+    assert "Left out, since Python makes it by itself: __pycache__" in unpacked.text
+    assert unpacked.data["files"] == 1
+    assert [path.name for path in (ws / "there/pkg").iterdir()] == ["m.py"]
 
 
 @pytest.mark.rows("C010", "E15")

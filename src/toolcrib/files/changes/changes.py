@@ -25,6 +25,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
+from toolcrib.files.changes.cached_code import refuse_cached_code
 from toolcrib.files.changes.change_groups import groups
 from toolcrib.files.changes.execution import Executor
 from toolcrib.files.changes.preparation import Preparer, names_taken
@@ -103,6 +104,7 @@ class Changes:
         if step.undoes:
             await asyncio.to_thread(refuse_parts_of_repositories, step.changes)
         elif not step.ignores_reads:  # what runs make was judged by its content
+            refuse_cached_code(step.changes)
             await asyncio.to_thread(refuse_writes_to_repositories, step.changes)
         return await _run_to_end(self._apply(step, ctx.session, check), check)
 
@@ -502,6 +504,7 @@ class _Transaction:
             None if step.undoes or step.ignores_reads else session,
             config.undo,
             config.workspace,
+            service._workspace.roots,  # noqa: SLF001
             check,
             staged_prefix(self.token),
             self.is_alone,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge
+from toolcrib.files.changes.cached_code import is_cached_code
+from toolcrib.files.changes.links import MovedLink, misled
 from toolcrib.files.changes.step import ANYTHING, Step
-from toolcrib.files.handles import Entry
+from toolcrib.files.handles import Entry, Root
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, MAX_DEPTH, EntryState
 
@@ -99,15 +101,19 @@ class TreeCopy:
     """Adds the copy of a file or a tree to a step.
 
     Attributes:
+        roots: those of the workspace.
         left_out: what is not copied, since it is protected here or there, special, or a link that
-            would lead out of the workspace from there.
+            would lead out of the workspace, or to what is protected, from there.
         files: how many are.
+        has_cached_code: whether compiled code was left out, that Python makes by itself.
     """
 
     step: Step
     check: Callable[[], None]
+    roots: Sequence[Root]
     left_out: list[str] = field(default_factory=list)
     files: int = 0
+    has_cached_code: bool = False
 
     def file(self, source: SafePath, target: SafePath, *, replace: bool) -> None:
         """Copy one file with its mode."""
@@ -131,8 +137,14 @@ class TreeCopy:
             )
             kind = found.entry.kind
             is_link = kind == "link"
-            misled = is_link and comes_to_lead_above(found.path, destination, found.entry.target)
-            if self._protected(found, destination) or kind == "other" or misled:
+            if is_cached_code(found.names[-1:]):
+                self.has_cached_code = True
+                skipped.add(found.names)
+            elif (
+                self._protected(found, destination)
+                or kind == "other"
+                or (is_link and self._trouble(found, destination))
+            ):
                 self.left_out.append("/".join(found.names))
                 skipped.add(found.names)
             elif kind == "folder":
@@ -146,44 +158,13 @@ class TreeCopy:
                 except PathDenied:  # another name of a protected file, or the system says no
                     self.left_out.append("/".join(found.names))
 
+    def _trouble(self, found: TreeEntry, destination: SafePath) -> str:
+        """What speaks against a link in its new place."""
+        moved = MovedLink(found.path, destination, _link(found.entry))
+        return next((trouble for _, trouble in misled([moved], self.roots)), "")
+
     def _protected(self, found: TreeEntry, destination: SafePath) -> bool:
         return bool(found.entry.protected or destination.gate.pattern(destination, "write"))
-
-
-def leads_above(path: SafePath, target: str) -> bool:
-    """Whether a relative link leads above its root.
-
-    Only what the names say counts, so `..` after another name, which may be a link itself, is
-    taken as leading there.
-    """
-    names = [name for name in target.split("/") if name not in ("", ".")]
-    ups = 0
-    while ups < len(names) and names[ups] == "..":
-        ups += 1
-    return not target.startswith("/") and (".." in names[ups:] or ups > len(path.parts) - 1)
-
-
-def comes_to_lead_above(path: SafePath, new: SafePath, target: str) -> bool:
-    """Whether a link leads above its root from a new place alone."""
-    return leads_above(new, target) and not leads_above(path, target)
-
-
-def refuse_links_above(source: SafePath, target: SafePath, tree: Iterable[EntryState]) -> None:
-    """Refuse to move links to where they would lead out of the workspace.
-
-    Raises:
-        PathDenied: naming the first.
-    """
-    for state in tree:
-        inner = tuple(filter(None, state.path.split("/")))
-        old, new = source.at((*source.parts, *inner)), target.at((*target.parts, *inner))
-        if state.kind == "link" and comes_to_lead_above(old, new, state.target):
-            raise PathDenied(
-                f"Access denied: from there the link {old.display} would lead out of the "
-                "workspace.",
-                hint="Remove it, or move what it leads to with it.",
-                rule="link",
-            )
 
 
 def writable(mode: int) -> int:

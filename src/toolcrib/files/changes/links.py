@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 
 from toolcrib.core.errors import PathDenied, ToolError
-from toolcrib.files.changes.copies import leads_above
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import (
@@ -25,6 +25,7 @@ from toolcrib.files.paths import SafePath
 from toolcrib.files.real_paths import follow, target_of
 from toolcrib.files.repositories.judgement import LINK
 from toolcrib.files.repositories.places import is_bare_repository, lies_in_repository
+from toolcrib.files.trees import EntryState
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 """Folders that belong to the system and hold nothing of a person's: an environment of Python
@@ -151,6 +152,59 @@ class RunLinks:
         return self._holders[place]
 
 
+@dataclass(frozen=True, slots=True)
+class MovedLink:
+    """A link that gets another place, or a second one.
+
+    Attributes:
+        old, new: where it is and will be; no link is on the way to either.
+        state: itself.
+    """
+
+    old: SafePath
+    new: SafePath
+    state: EntryState
+
+
+def misled(links: Sequence[MovedLink], roots: Sequence[Root]) -> Iterator[tuple[MovedLink, str]]:
+    """Those against which something speaks in their new place alone, and what; blocking."""
+    before = [Delta(link.old, after=link.state) for link in links]
+    after = [Delta(link.new, after=link.state) for link in links]
+    old, new = RunLinks(before, roots), RunLinks(after, roots)
+    for link, was, becomes in zip(links, before, after, strict=True):
+        trouble = new.trouble(becomes)
+        if trouble and not old.trouble(was):
+            yield link, trouble
+
+
+def refuse_misled_links(
+    source: SafePath, target: SafePath, tree: Iterable[EntryState], roots: Sequence[Root]
+) -> None:
+    """Refuse to move links to where they would lead out, or to what is protected; blocking.
+
+    Args:
+        source: the tree's place, no link on the way.
+        target: the new one, the same.
+        tree: what it holds.
+        roots: those of the workspace.
+
+    Raises:
+        PathDenied: naming the first.
+    """
+    links: list[MovedLink] = []
+    for state in tree:
+        if state.kind == "link":
+            inner = tuple(filter(None, state.path.split("/")))
+            old, new = source.at((*source.parts, *inner)), target.at((*target.parts, *inner))
+            links.append(MovedLink(old, new, state))
+    for link, trouble in misled(links, roots):
+        raise PathDenied(
+            f"Access denied: from there {link.old.display} would be {trouble}.",
+            hint="Remove it, or move what it leads to with it.",
+            rule="link",
+        )
+
+
 def _as_written(link: SafePath, target: str) -> str:
     """Where a link leads, with no link followed."""
     return os.path.normpath(
@@ -171,6 +225,19 @@ def _is_protected(path: SafePath) -> bool:
     except PathDenied:
         return True
     return False
+
+
+def leads_above(path: SafePath, target: str) -> bool:
+    """Whether a relative link leads above its root.
+
+    Only what the names say counts, so `..` after another name, which may be a link itself, is
+    taken as leading there.
+    """
+    names = [name for name in target.split("/") if name not in ("", ".")]
+    ups = 0
+    while ups < len(names) and names[ups] == "..":
+        ups += 1
+    return not target.startswith("/") and (".." in names[ups:] or ups > len(path.parts) - 1)
 
 
 def leads_out(link: SafePath, target: str, roots: Sequence[Root]) -> bool:

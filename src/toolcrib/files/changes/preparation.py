@@ -25,11 +25,12 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.closed_folders import ClosedFolders, is_ours
-from toolcrib.files.changes.copies import FileSource, refuse_links_above
+from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
+from toolcrib.files.changes.links import refuse_misled_links
 from toolcrib.files.changes.step import ANYTHING, BULK_KINDS, Change, changed_error
 from toolcrib.files.changes.tree_store import TreeStore
-from toolcrib.files.handles import WritePlace, fingerprint, kind_of
+from toolcrib.files.handles import Root, WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
 from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
 from toolcrib.files.paths import SafePath
@@ -61,6 +62,7 @@ class Preparer:
         session: whose reads are compared; None where that does not matter.
         limits: what is stored for undo.
         names: the protected names that the user added.
+        roots: those of the workspace.
         check: called between two steps.
         skip: how the names start that this step uses meanwhile.
         is_alone: whether no run goes on, nor begins before the end of the step.
@@ -75,6 +77,7 @@ class Preparer:
     session: Session | None
     limits: UndoConfig
     names: WorkspaceConfig
+    roots: Sequence[Root]
     check: Callable[[], None]
     skip: str
     is_alone: Callable[[], bool]
@@ -329,7 +332,7 @@ class Preparer:
                 raise changed_error(source.display)
             self._hide(creation.path, (state.path for state in tree))
             if not self.of_run and not self.restoring:
-                refuse_links_above(source, target, tree)
+                refuse_misled_links(ready.path, creation.path, tree, self.roots)
             ready.target, ready.before = creation.path, tree[0]
             if away:
                 self._need_undoable(Change("delete", source), tree)

@@ -8,6 +8,7 @@ from typing import Self
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
+from toolcrib.files.changes.cached_code import CODE_CACHE
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
@@ -22,7 +23,6 @@ from toolcrib.text.display import printable, size_of, some_of
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
-CODE_CACHE = "__pycache__"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 

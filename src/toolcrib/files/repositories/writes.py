@@ -38,7 +38,7 @@ def refuse_writes_to_repositories(changes: Iterable[Change]) -> None:
     """
     made: dict[str, set[str]] = defaultdict(set)
     for change in changes:
-        top, inner = _made_by(change)
+        top, inner = made_by(change)
         if top is None:
             continue
         if lies_in_repository(top) or any(GIT in map(fold, name.split("/")) for name in inner):
@@ -60,7 +60,7 @@ def refuse_parts_of_repositories(changes: Iterable[Change]) -> None:
     """
     made: dict[str, set[str]] = defaultdict(set)
     for change in changes:
-        top, inner = _made_by(change)
+        top, inner = made_by(change)
         for folder, name, path in _names(top, inner) if top is not None else ():
             if name in OBEYED:
                 is_new = not os.path.lexists(path)
@@ -73,8 +73,8 @@ def refuse_parts_of_repositories(changes: Iterable[Change]) -> None:
             raise _would_make(folder)
 
 
-def _made_by(change: Change) -> tuple[SafePath | None, list[str]]:
-    """What a change makes: its place, and the paths beneath that."""
+def made_by(change: Change) -> tuple[SafePath | None, list[str]]:
+    """What a change makes: its place, None for nothing, and the paths beneath that."""
     if change.kind == "move":
         return change.target, []
     if change.kind not in MAKING:

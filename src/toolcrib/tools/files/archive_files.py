@@ -23,6 +23,7 @@ from toolcrib.files.archives import (
     pack,
     without_refused,
 )
+from toolcrib.files.changes.cached_code import LEFT_OUT, is_cached_code
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import ANYTHING, Step
 from toolcrib.files.path_rules import fold
@@ -158,7 +159,8 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
         found = await in_thread(opened, ctx.deadline)
         if folder.parts:
             step.make_folder(folder)
-        for member in found.members:
+        members = [each for each in found.members if not is_cached_code(each.parts)]
+        for member in members:
             target = _target(folder, member)
             if member.kind == "folder":
                 step.make_folder(target)
@@ -172,8 +174,10 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
         applied = await ctx.use(Changes).apply(step, ctx)
     finally:
         handle.close()
-    files = sum(member.kind == "file" for member in found.members)
+    files = sum(member.kind == "file" for member in members)
     text = f"Unpacked {counted(files, 'file')} into {folder.display}"
+    if len(members) < len(found.members):
+        text += f"\n{LEFT_OUT}"
     if applied.note:
         text += f"\n{applied.note}"
     return Result(text=text, data={"folder": folder.display, "files": files, "step": applied.step})

@@ -8,10 +8,11 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.files.changes.cached_code import LEFT_OUT
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import TreeCopy
 from toolcrib.files.changes.step import Step
-from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted, some_of
 
@@ -46,7 +47,7 @@ async def copy_path(
     """
 
     def work(check: Checkpoint) -> TreeCopy:
-        copying = TreeCopy(Step(copy_path.name), check)
+        copying = TreeCopy(Step(copy_path.name), check, ctx.use(Workspace).roots)
         with source.open() as handle:
             kind, real = handle.kind, handle.absolute
         if kind == "file":
@@ -62,7 +63,9 @@ async def copy_path(
     text = f"Copied {source.display} to {destination.display}{count}"
     if copying.left_out:
         listed = some_of(copying.left_out, MAX_LISTED)
-        text += f"\nLeft out, protected, special, or links that would lead out: {listed}"
+        text += f"\nLeft out, protected or special, or links that would lead there or out: {listed}"
+    if copying.has_cached_code:
+        text += f"\n{LEFT_OUT}"
     if applied.note:
         text += f"\n{applied.note}"
     return Result(
