@@ -17,8 +17,9 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
+from toolcrib.files.own_folders import own_folders
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS
-from toolcrib.files.paths import SafePath
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
@@ -101,9 +102,10 @@ async def _acting_among(repository: Repository, names: Iterable[str]) -> list[st
     if repository.is_trusted:
         return []
     top, wanted = repository.layout.top, list(names)
-    targets = await find_git_targets(
-        repository.ctx, repository.setup.path, [f"{top}/{name}" for name in wanted]
-    )
+    roots = [root.real for root in repository.ctx.use(Workspace).roots]
+    own = await asyncio.to_thread(own_folders, roots)
+    changed = [f"{top}/{name}" for name in wanted]
+    targets = await find_git_targets(repository.ctx, repository.setup.path, changed, own.folders)
     made: dict[str, set[str]] = defaultdict(set)
     for name in wanted:
         parts = name.split("/")

@@ -92,3 +92,24 @@ async def test_what_git_took_up_before(bench: RunBench, full: Path) -> None:
     for script in ("echo dist >> .gitignore", "echo '!.env' >> .gitignore", "rm .gitignore"):
         outcome = await bench.changed(script)
         assert outcome.state == "applied", outcome.notes
+
+
+async def test_a_repository_within_another_is_held(bench: RunBench, full: Path) -> None:
+    """In it, the ignore files above count no more."""
+    for script in ("git init -q sub", "mkdir sub/.git; cp -r .git/* sub/.git/"):
+        outcome = await bench.changed(script)
+        assert outcome.state == "held", outcome.notes
+        assert UNCOVERED in str(outcome.notes)
+    (full / "sub/.gitignore").write_text(".env*\n")
+    assert (await bench.changed("git init -q sub")).state == "applied"
+
+
+async def test_a_repository_where_nothing_is_protected(bench: RunBench, full: Path) -> None:
+    assert (await bench.changed("git init -q other")).state == "applied"
+    assert (full / "other/.git").exists()
+
+
+async def test_the_first_repository(bench: RunBench, root: Path) -> None:
+    """No ignore file counted before."""
+    (root / ".env").write_text("a secret\n")
+    assert (await bench.changed("git init -q .")).state == "applied"

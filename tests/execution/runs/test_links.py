@@ -276,3 +276,30 @@ async def test_a_root_that_is_a_link(root: Path, tmp_path: Path) -> None:
         assert GIT_SETTINGS in str(outcome.notes)
     finally:
         await bench.services.close()
+
+
+OWN_LINKS = {
+    "a folder of an editor": (".theia", "real", "date +%N > real/settings.json"),
+    "a protected one": (".vscode", "real", "echo x > real/tasks.json"),
+    "a folder above": (".github", "gh", "mkdir -p gh/workflows; echo x > gh/workflows/ci.yml"),
+    "a file": ("AGENTS.md", "docs/rules.md", "mkdir -p docs; echo x > docs/rules.md"),
+    "one in a folder": ("app/.idea", "../real", "date +%N > real/workspace.xml"),
+    "by another": (".theia", "step", "date +%N > real/settings.json"),
+}
+
+
+@each_case("name,target,script", OWN_LINKS.values(), ids=OWN_LINKS)
+async def test_where_the_users_links_lead_is_held(
+    bench: RunBench, root: Path, name: str, target: str, script: str
+) -> None:
+    """Programs act on it by the name of the link."""
+    (root / "real").mkdir(exist_ok=True)
+    (root / "app").mkdir(exist_ok=True)
+    (root / "step").unlink(missing_ok=True)
+    (root / "step").symlink_to("real")
+    (root / name).symlink_to(target)
+    outcome = await bench.changed(script)
+    (root / name).unlink()
+    assert outcome.state == "held", outcome.notes
+    assert f"by the link {name}" in str(outcome.notes)
+    assert (await bench.changed(script)).state == "applied"

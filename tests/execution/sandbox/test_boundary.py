@@ -776,7 +776,15 @@ def test_settings_of_a_working_tree_are_read_without_their_credentials(tmp_path:
 async def test_other_versions_of_settings_are_read_without_their_credentials(strong: Box) -> None:
     """As editors, git and people leave them, in the repositories of submodules too."""
     address = '[remote "o"]\n\turl = https://me:TOKEN99@h.org/x\n'
-    names = ("config-old", "#config#", "config (1)", "config.lock", "config~", ".config.swp")
+    names = (
+        "config-old",
+        "old-config",
+        "#config#",
+        "config (1)",
+        "config.lock",
+        "config~",
+        ".config.swp",
+    )
     for folder in (".git", ".git/modules/sub", ".git/modules/a/b", "bare"):
         for name in ("objects", "refs"):
             (strong.root / folder / name).mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ not understood may fit every file, and a file is left out only by one that surel
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,9 @@ from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.path_rules import GENERATED_FOLDERS, fold
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.places import GIT
 from toolcrib.files.search.globs import IgnoreRules, ignore_rules
+from toolcrib.files.targets import folders_above
 from toolcrib.files.trees import entries_beneath
 
 GITIGNORE, EXCLUDE, INFO = ".gitignore", "exclude", "info"
@@ -56,6 +59,8 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
     Returns:
         Its path from the folder of the ignore file; "" where there is none.
     """
+    if delta.path.name == GIT and not delta.before:
+        return _taken_out(workspace, delta.path.parent)
     folder = folder_of(delta.path)
     if folder is None:
         return ""
@@ -73,6 +78,21 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
         if is_lifted and not is_left_out:
             return path
     return ""
+
+
+def _taken_out(workspace: Workspace, folder: SafePath) -> str:
+    """What a new repository within another takes out of the ignore files above it.
+
+    Its own that is there counts, and not one that a run makes with it.
+    """
+    above = folder.absolute.rpartition("/")[0]
+    if not any(os.path.lexists(f"{each}/{GIT}") for each in (above, *folders_above(above))):
+        return ""
+    own = _lines(_read(folder.child(GITIGNORE)))
+    sure = _Patterns(line for line in own if _PLAIN.fullmatch(line))
+    lifting = _Patterns(line[1:] for line in own if line[0] == "!")
+    files = _protected_beneath(workspace, folder, ())
+    return next((path for path in files if not sure.fit(path) or lifting.may_fit(path)), "")
 
 
 def _less(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:

@@ -13,20 +13,21 @@ import os
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import uncovered
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
+from toolcrib.files.own_folders import OwnFolders, own_folders
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
     SCRATCH_OF_DEPENDENCIES,
@@ -35,11 +36,12 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.real_paths import follow, real_path
+from toolcrib.files.real_paths import follow
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
-from toolcrib.files.repositories.targets import GitTargets, find_git_targets, folders_above
+from toolcrib.files.repositories.targets import find_git_targets
+from toolcrib.files.targets import Targets, folders_above
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -63,6 +65,7 @@ JUDGED = frozenset({"HEAD", "objects", "refs"})
 BARE_REPOSITORY = "a repository without files, whose settings git obeys in its folder"
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
+IN_VARIABLES = "what a variable of the environment names"
 GIT_SETTINGS = "what the settings of git point at"
 BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
@@ -97,14 +100,18 @@ class Triggers:
     async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
         """What has to be asked about, a line for each kind."""
         made = [delta.path.real_absolute for delta in deltas if _may_act(delta)]
-        targets = GitTargets()
+        git, own = Targets(), OwnFolders()
         if made:
-            targets = await find_git_targets(ctx, find_program(ctx, "git"), made)
-        return await asyncio.to_thread(self._lines, deltas, ctx.session.id, targets)
+            roots = [root.real for root in self._workspace.roots]
+            own = await asyncio.to_thread(own_folders, roots)
+            git = await find_git_targets(ctx, find_program(ctx, "git"), made, own.folders)
+        return await asyncio.to_thread(self._lines, deltas, ctx.session.id, git, own.links)
 
-    def _lines(self, deltas: Sequence[Delta], session: str, targets: GitTargets) -> list[str]:
+    def _lines(
+        self, deltas: Sequence[Delta], session: str, git: Targets, links: Sequence[str]
+    ) -> list[str]:
         found: dict[str, list[str]] = defaultdict(list)
-        for delta, kind, place in self._all(deltas, targets):
+        for delta, kind, place in self._all(deltas, git, links):
             if (session, place) not in self._passed:
                 found[kind].append(printable(_display(delta, place)))
         return [
@@ -114,12 +121,12 @@ class Triggers:
 
     def foremost(self, deltas: Sequence[Delta]) -> list[Delta]:
         """The changes, with those first that a person has to see before they allow them."""
-        acted_on = {delta.path for delta, _, _ in self._all(deltas, GitTargets())}
+        acted_on = {delta.path for delta, _, _ in self._all(deltas, Targets(), ())}
         return sorted(deltas, key=lambda delta: delta.path not in acted_on)
 
     def dependency_folders(self, deltas: Sequence[Delta]) -> set[str]:
         """The dependency folders among what is asked about, absolute."""
-        found = self._all(deltas, GitTargets())
+        found = self._all(deltas, Targets(), ())
         return {place for _, kind, place in found if kind == DEPENDENCIES}
 
     def let_pass(self, folders: Iterable[str], session: str) -> None:
@@ -127,21 +134,19 @@ class Triggers:
         self._passed.update((session, place) for place in folders)
 
     def _all(
-        self, deltas: Sequence[Delta], targets: GitTargets
+        self, deltas: Sequence[Delta], git: Targets, links: Sequence[str]
     ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
         for delta in deltas:
             if uncovered(self._workspace, delta):
                 yield delta, UNCOVERED, delta.path.absolute
-        yield from self._acting(deltas, targets)
+        named = _Named(self._workspace, git, self._led_to(links))
+        yield from self._acting(deltas, named)
 
-    def _acting(
-        self, deltas: Sequence[Delta], targets: GitTargets
-    ) -> Iterator[tuple[Delta, str, str]]:
+    def _acting(self, deltas: Sequence[Delta], named: _Named) -> Iterator[tuple[Delta, str, str]]:
         """Those by which something is there that was not."""
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
-        path = _SearchPath(self._workspace)
         links = RunLinks(deltas, self._workspace.roots)
         new = frozenset(delta.path.absolute for delta in made if not delta.before)
         dependencies = _DependencyFolders(new)
@@ -157,14 +162,23 @@ class Triggers:
                 yield delta, kind, place
             elif delta.after and self._leads_to_more(place, delta.after.kind):
                 yield delta, BY_A_LINK, place
-            elif targets.has(delta.path.real_absolute):
-                yield delta, GIT_SETTINGS, place
-            elif path.has(delta):
-                yield delta, ON_PATH, place
+            elif kind := named.kind(delta):
+                yield delta, kind, place
             elif delta.after and delta.after.kind == "link":
-                yield from ((delta, kind, place) for kind in _kinds_by_link(delta, links, targets))
+                yield from (
+                    (delta, kind, place) for kind in _kinds_by_link(delta, links, named.git)
+                )
             else:
                 yield from ((delta, kind, each) for kind, each in _by_content(delta))
+
+    def _led_to(self, links: Sequence[str]) -> dict[str, SafePath]:
+        """Where links of the user lead by whose names programs act, or that are protected."""
+        found: dict[str, SafePath] = {}
+        for link in filter(None, map(self._workspace.find, links)):
+            acts = _kind_of(link) or link.gate.pattern(link, "write")
+            if acts or self._leads_to_more(link.absolute, "link"):
+                found[follow("/", link.absolute)[0]] = link
+        return found
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -174,6 +188,40 @@ class Triggers:
         names = [fold(name) for name in place.split("/") if name]
         leads = {"link": self._leading, "file": _NAMES_A_FOLDER}.get(kind)
         return leads is not None and bool(leads.find(names, len(names)))
+
+
+class _Named:
+    """What the user's settings, environment and links name.
+
+    Args:
+        workspace: its roots.
+        git: what settings of git name.
+        led_to: links by whose names programs act, by the absolute paths where they lead.
+    """
+
+    def __init__(self, workspace: Workspace, git: Targets, led_to: Mapping[str, SafePath]) -> None:
+        self.git = git
+        self._led_to = led_to
+        self._path, self._variables = SearchPath(workspace), Variables(workspace)
+
+    def kind(self, delta: Delta) -> str:
+        """What acts on a change; "" for nothing."""
+        if self.git.has(delta.path.real_absolute):
+            return GIT_SETTINGS
+        if self._path.has(delta):
+            return ON_PATH
+        return IN_VARIABLES if self._variables.has(delta) else self._kind_by_own_link(delta.path)
+
+    def _kind_by_own_link(self, path: SafePath) -> str:
+        """What acts on a place by the name that it has beneath a link of the user's."""
+        place = path.real_absolute
+        for above in (place, *folders_above(place)) if self._led_to else ():
+            if (link := self._led_to.get(above)) is not None:
+                rest = tuple(filter(None, place[len(above) :].split("/")))
+                inner = link.at((*link.parts, *rest))
+                if kind := _kind_of(inner) or inner.gate.pattern(inner, "write"):
+                    return f"by the link {printable('/'.join(link.parts))}: {kind}"
+        return ""
 
 
 def _beginnings(patterns: Iterable[PathPattern]) -> PatternSet:
@@ -340,53 +388,12 @@ def _names_super_journal(delta: Delta) -> bool:
     return end == JOURNAL_MAGIC
 
 
-class _SearchPath:
-    """The folders of PATH in a workspace, there or not.
-
-    Args:
-        workspace: its roots.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        named = environment(["PATH"]).get("PATH", "").split(os.pathsep)
-        absolute = [os.path.normpath(folder) for folder in named if folder.startswith("/")]
-        # What is a link by now may have been put there by the run.
-        places = filter(None, map(workspace.find, absolute))
-        found = [place.real_absolute for place in places]
-        followed = [follow("/", folder) for folder in absolute]
-        found += [real for real, _ in followed if real and workspace.holds(real)]
-        self._links = frozenset(link for _, links in followed for link in links)
-        self._folders = frozenset(found)
-        self._above = frozenset(each for folder in found for each in folders_above(folder))
-        relative = (os.path.normpath(folder) for folder in named if not folder.startswith("/"))
-        ends = ([name for name in each.split("/") if name not in (".", "..")] for each in relative)
-        self._ends = set(map(tuple, ends))
-        self._beginnings = {end[:size] for end in self._ends for size in range(1, len(end) + 1)}
-        self._real = cache(real_path)
-
-    def has(self, delta: Delta) -> bool:
-        """Whether a file is a program on it, or a link may become such a folder."""
-        is_link = delta.after is not None and delta.after.kind == "link"
-        place = delta.path.real_absolute
-        if is_link and any(place in each for each in (self._links, self._folders, self._above)):
-            return True
-        parts = delta.path.parts
-        if is_link and any(parts[-len(start) :] == start for start in self._beginnings):
-            return True
-        folder = parts[:-1]
-        if any(end and folder[-len(end) :] == end for end in self._ends):
-            return True
-        if () in self._ends and delta.after is not None and (is_link or delta.after.mode & 0o111):
-            return True  # an empty entry, or ".", is the folder where the user is
-        return bool(self._folders) and self._real(place.rpartition("/")[0] or "/") in self._folders
-
-
-def _kinds_by_link(delta: Delta, links: RunLinks, targets: GitTargets) -> Iterator[str]:
+def _kinds_by_link(delta: Delta, links: RunLinks, git: Targets) -> Iterator[str]:
     """What acts on the file that a link leads to, or on a folder in whose place it is."""
-    if targets.has_beneath(delta.path.real_absolute):
+    if git.has_beneath(delta.path.real_absolute):
         yield BY_A_LINK
     elif (place := links.place(delta)) is not None:
         if kind := _kind_of(place):
             yield f"by a link: {kind}"
-        elif targets.has(place.real_absolute):
+        elif git.has(place.real_absolute):
             yield f"by a link: {GIT_SETTINGS}"

@@ -16,8 +16,10 @@ from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.state.redaction import KNOWN
 
 IN_ANY_FOLDER = frozenset({".gitmodules", ".gitconfig"})
-IN_A_REPOSITORY = re.compile(r"[.#]*(?:config|hgrc)(?:[^a-z].*)?", re.IGNORECASE | re.DOTALL)
-"""`config.lock`, `config-old`, `#config#` and `.config.swp` hold what `config` holds."""
+IN_A_REPOSITORY = re.compile(
+    r"(?:.*[^a-z])?(?:config|hgrc)(?:[^a-z].*)?", re.IGNORECASE | re.DOTALL
+)
+"""`config.lock`, `old-config`, `#config#` and `.config.swp` hold what `config` holds."""
 MAX_SETTINGS_BYTES = 1_000_000
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
 _ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -23,23 +20,20 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import read_plain
-from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import Workspace
 from toolcrib.files.real_paths import follow
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
 from toolcrib.files.repositories.places import is_repository, led_to, names_of_repository
 from toolcrib.files.repositories.settings import listed_settings
+from toolcrib.files.targets import Targets, words_of
 from toolcrib.system.processes import PASSED_ON, Processes
 
 MAX_QUERIED = 50
 """Repositories that git is asked about; what the settings of further ones say is read here."""
 MAX_REPOSITORIES = 200
-MAX_FOLDERS, MAX_DEPTH, MAX_LOOK_SECONDS = 2_000, 6, 0.5
-"""Of the search for repositories of the workspace that hold nothing of what was changed."""
 MAX_INCLUDED = 50
 MAX_SECONDS = 5.0
 MAX_LISTED_BYTES = 4_000_000
-MAX_PLACES = 50_000
 AT_ONCE = 4
 VARIABLES = ("XDG_CONFIG_HOME", "GIT_CONFIG_*")
 """By which the user's git finds settings of theirs."""
@@ -55,9 +49,6 @@ ADDRESSES = frozenset(
     | {f"submodule.{key}" for key in ("branch", "path", "url")}
     | {"core.worktree", "lfs.url"}
 )
-_BREAKS = re.compile(r"[\s\"';|&()<>=!:,]+")
-_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
-_EXPANSION = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,56 +59,21 @@ class GitPlace:
     starts: tuple[str, ...]
 
 
-@dataclass
-class GitTargets:
-    """What settings of git name.
-
-    Attributes:
-        files: each by its path.
-        folders: they count with all that they hold, there or not.
-    """
-
-    files: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-
-    def has(self, path: str) -> bool:
-        """Whether git, or what it starts, would act on that file."""
-        if path in self.files:
-            return True
-        while path and self.folders:
-            if path in self.folders:
-                return True
-            path = path.rpartition("/")[0]
-        return False
-
-    def has_beneath(self, path: str) -> bool:
-        """Whether a file or folder of them lies beneath a path, there or not."""
-        return path in self._above
-
-    @cached_property
-    def _above(self) -> frozenset[str]:
-        named = (*self.files, *self.folders)
-        return frozenset(each for place in named for each in folders_above(place))
-
-
-def folders_above(path: str) -> Iterator[str]:
-    """The folders on the way to an absolute path, as it is spelt."""
-    while path := path.rpartition("/")[0]:
-        yield path
-
-
-async def find_git_targets(ctx: Ctx, git: str, changed: Iterable[str]) -> GitTargets:
+async def find_git_targets(
+    ctx: Ctx, git: str, changed: Iterable[str], folders: Sequence[str]
+) -> Targets:
     """What the settings of repositories around changed paths, and the user's own, name.
 
     Args:
         ctx: the call.
         git: the program; "" where it is not there.
         changed: absolute paths in the workspace, without links.
+        folders: further ones of the workspace, see `own_folders`.
     """
     roots = [root.real for root in ctx.use(Workspace).roots]
-    around, others = await asyncio.to_thread(_repositories, roots, list(changed))
+    around, others = await asyncio.to_thread(_repositories, roots, list(changed), folders)
     listed = await _listed(ctx, git, around) if git else [b""] * len(around)
-    return await asyncio.to_thread(_Collector(roots).collect, around, listed, others)
+    return await asyncio.to_thread(_Collector(Targets(roots)).collect, around, listed, others)
 
 
 async def _listed(ctx: Ctx, program: str, repositories: Iterable[GitPlace]) -> list[bytes]:
@@ -149,7 +105,7 @@ async def _listed(ctx: Ctx, program: str, repositories: Iterable[GitPlace]) -> l
 
 
 def _repositories(
-    roots: Sequence[str], changed: Iterable[str]
+    roots: Sequence[str], changed: Iterable[str], folders: Sequence[str]
 ) -> tuple[list[GitPlace], list[GitPlace]]:
     """Those that hold something of it, the outermost first, and others in the workspace."""
     above: set[str] = set()
@@ -159,7 +115,7 @@ def _repositories(
             above.add(up)
             up = up.rpartition("/")[0] or "/"
     around = list(filter(None, map(_repository, sorted(above, key=lambda path: path.count("/")))))
-    beneath = (path for path in _folders_beneath(roots) if path not in above)
+    beneath = (path for path in folders if path not in above)
     others = islice(filter(None, map(_repository, beneath)), MAX_REPOSITORIES)
     first = around[:MAX_QUERIED] or [GitPlace("", tuple(roots))]
     return first, [*around[MAX_QUERIED:MAX_REPOSITORIES], *others]
@@ -176,37 +132,16 @@ def _repository(folder: str) -> GitPlace | None:
     return None
 
 
-def _folders_beneath(roots: Iterable[str]) -> Iterator[str]:
-    """Folders of the workspace that hold a person's own work, level by level."""
-    level, end, count = list(roots), time.monotonic() + MAX_LOOK_SECONDS, 0
-    for _ in range(MAX_DEPTH):
-        deeper: list[str] = []
-        for folder in level:
-            count += 1
-            if count > MAX_FOLDERS or time.monotonic() > end:
-                return
-            with suppress(OSError), os.scandir(folder) as entries:
-                deeper += [
-                    entry.path
-                    for entry in entries
-                    if entry.name not in GENERATED_FOLDERS and entry.is_dir(follow_symlinks=False)
-                ]
-        yield from deeper
-        level = deeper
-
-
 @dataclass(slots=True)
 class _Collector:
     """Adds up what settings name, as far as it lies in the workspace."""
 
-    roots: Sequence[str]
-    found: GitTargets = field(default_factory=GitTargets)
-    seen: set[tuple[str, bool]] = field(default_factory=set)
+    found: Targets
     read: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
     def collect(
         self, around: Sequence[GitPlace], listed: Iterable[bytes], others: Iterable[GitPlace]
-    ) -> GitTargets:
+    ) -> Targets:
         """All that is named.
 
         Args:
@@ -262,14 +197,14 @@ class _Collector:
     ) -> None:
         """Add what one names; `file` is the one that it stands in."""
         if section in INCLUDES:
-            self._add(_place(os.path.dirname(file), value))  # noqa: PTH120
+            self.found.add(_place(os.path.dirname(file), value))  # noqa: PTH120
         elif key in FOLDER_KEYS:
             for start in starts:
-                self._add(_place(start, value), is_folder=True)
+                self.found.add(_place(start, value), is_folder=True)
         elif section in NO_TARGETS:
             return
         elif f"{section}.{key}" not in ADDRESSES or value.startswith("ext::"):
-            for is_first, word in _words(value):
+            for is_first, word in words_of(value):
                 for start in starts:
                     self._add_word(_place(start, word), key, word, is_first=is_first)
 
@@ -278,51 +213,32 @@ class _Collector:
 
         One without a slash is a word of git's own, or a program on PATH, where it stands first.
         """
-        if not self._is_inside(place):
+        if not self.found.is_inside(place):
             return
         if "/" in word:
-            self._add(place, is_folder=True)
+            self.found.add(place, is_folder=True)
         elif not is_first:
-            self._add(place, is_folder=os.path.isdir(place))  # noqa: PTH112
+            self.found.add(place, is_folder=os.path.isdir(place))  # noqa: PTH112
         elif key.endswith(FILE_KEYS) or os.path.isfile(place):  # noqa: PTH113
-            self._add(place)
-
-    def _add(self, place: str, *, is_folder: bool = False) -> None:
-        """Add a place and where it leads."""
-        if (place, is_folder) in self.seen or len(self.seen) > MAX_PLACES:
-            return
-        self.seen.add((place, is_folder))
-        with suppress(OSError, ValueError):
-            real, links = follow("/", place)
-            for path in {place, real}:
-                if self._is_inside(path) or (is_folder and path in self.roots):
-                    (self.found.folders if is_folder else self.found.files).add(path)
-            self._add_links(links)
-
-    def _add_links(self, links: Iterable[str]) -> None:
-        """Add links on the way: who has one lead elsewhere has another file found there."""
-        self.found.files.update(filter(self._is_inside, links))
+            self.found.add(place)
 
     def _add_real(self, file: str) -> None:
         """Add where settings lie, unless that is in a repository, which is protected."""
         with suppress(OSError, ValueError):
             real, links = follow("/", file) if file else ("", [])
-            if self._is_inside(real) and "/.git/" not in real:
+            if self.found.is_inside(real) and "/.git/" not in real:
                 self.found.files.add(real)
-            self._add_links(links)
+            self.found.add_links(links)
 
     def _add_hooks(self, folder: str) -> None:
         """Add where links lead that are hooks, or their folder."""
         with suppress(OSError, ValueError):
             real, links = follow("/", folder)
             if real != os.path.normpath(folder):
-                self._add(real, is_folder=True)
-            self._add_links(links)
+                self.found.add(real, is_folder=True)
+            self.found.add_links(links)
             for hook in filter(Path.is_symlink, Path(folder).iterdir()):
                 self._add_real(str(hook))
-
-    def _is_inside(self, place: str) -> bool:
-        return any(place.startswith(f"{root.rstrip('/')}/") for root in self.roots)
 
 
 def _own_files() -> list[str]:
@@ -340,16 +256,3 @@ def _files_of(repository: str) -> list[str]:
 def _place(start: str, named: str) -> str:
     """The absolute path that is meant; links stay."""
     return os.path.normpath(os.path.join(start, os.path.expanduser(named)))  # noqa: PTH111, PTH118
-
-
-def _words(value: str) -> Iterator[tuple[bool, str]]:
-    """What may be paths in a value, which is one itself or a command; whether it stands first.
-
-    What a shell would put in is taken for the folder where the path begins.
-    """
-    text = _EXPANSION.sub(".", _HOME.sub("~", value.lstrip("! \t")))
-    yield True, text
-    with suppress(ValueError):  # quotes that are not closed
-        yield from ((number == 0, word) for number, word in enumerate(shlex.split(text)))
-    words = filter(None, _BREAKS.split(text))
-    yield from ((number == 0, word) for number, word in enumerate(words))

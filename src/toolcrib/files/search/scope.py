@@ -28,7 +28,7 @@ from toolcrib.system.threads import Checkpoint
 
 SETTINGS = frozenset(
     start + name + end
-    for start in ("", "[.#]*")
+    for start in ("", "*[!a-z]")
     for name in ("config", "hgrc")
     for end in ("", "[!a-z]*")
 )

@@ -1,0 +1,42 @@
+"""The folders of a workspace that hold a person's own work, and the links among that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.trees import entries_beneath, is_folder
+
+MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 6, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFolders:
+    """What a short look finds.
+
+    Attributes:
+        folders: beneath the roots, absolute, those near the top first.
+        links: in the roots and in them, absolute.
+    """
+
+    folders: Sequence[str] = ()
+    links: Sequence[str] = ()
+
+
+def own_folders(roots: Sequence[str]) -> OwnFolders:
+    """Look for them beneath absolute paths; blocking, for half a second at most."""
+    folders: list[str] = []
+    links: list[str] = []
+    for entry in entries_beneath(
+        roots,
+        max_folders=MAX_FOLDERS,
+        max_seconds=MAX_SECONDS,
+        max_depth=MAX_DEPTH + max((root.count("/") for root in roots), default=0),
+        left_out=GENERATED_FOLDERS,
+    ):
+        if entry.is_symlink():
+            links.append(entry.path)
+        elif entry.name not in GENERATED_FOLDERS and is_folder(entry):
+            folders.append(entry.path)
+    return OwnFolders(folders, links)

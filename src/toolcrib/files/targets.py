@@ -1,0 +1,95 @@
+"""Places of a workspace that something outside names, and the links on the way to them.
+
+Who has such a link lead elsewhere, or is the first to make a place that is missing, has another
+file found there.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from toolcrib.files.real_paths import follow
+
+MAX_PLACES = 50_000
+_BREAKS = re.compile(r"[\s\"';|&()<>=!:,]+")
+_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
+_EXPANSION = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\}")
+
+
+@dataclass
+class Targets:
+    """What is named. Adding blocks; asking does not.
+
+    Attributes:
+        roots: those of the workspace, real; what lies outside is not noted.
+        files: each by its path.
+        folders: they count with all that they hold, there or not.
+    """
+
+    roots: Sequence[str] = ()
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    _added: set[tuple[str, bool]] = field(default_factory=set)
+
+    def add(self, place: str, *, is_folder: bool = False) -> None:
+        """Add an absolute path and where it leads."""
+        if (place, is_folder) in self._added or len(self._added) > MAX_PLACES:
+            return
+        self._added.add((place, is_folder))
+        with suppress(OSError, ValueError):
+            real, links = follow("/", place)
+            for path in {place, real}:
+                if self.is_inside(path) or (is_folder and path in self.roots):
+                    (self.folders if is_folder else self.files).add(path)
+            self.add_links(links)
+
+    def add_links(self, links: Iterable[str]) -> None:
+        """Add links on the way to a place."""
+        self.files.update(filter(self.is_inside, links))
+
+    def is_inside(self, place: str) -> bool:
+        """Whether an absolute path lies in the workspace, as it is spelt."""
+        return any(place.startswith(f"{root.rstrip('/')}/") for root in self.roots)
+
+    def has(self, path: str) -> bool:
+        """Whether a path, absolute and without links, is one of them or lies in one."""
+        if path in self.files:
+            return True
+        while path and self.folders:
+            if path in self.folders:
+                return True
+            path = path.rpartition("/")[0]
+        return False
+
+    def has_beneath(self, path: str) -> bool:
+        """Whether a file or folder of them lies beneath a path, there or not."""
+        return path in self._above
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        named = (*self.files, *self.folders)
+        return frozenset(each for place in named for each in folders_above(place))
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders on the way to an absolute path, as it is spelt."""
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def words_of(value: str) -> Iterator[tuple[bool, str]]:
+    """What may be paths in a value, which is one itself or a command; whether it stands first.
+
+    What a shell would put in is taken for the folder where the path begins.
+    """
+    text = _EXPANSION.sub(".", _HOME.sub("~", value.lstrip("! \t")))
+    yield True, text
+    with suppress(ValueError):  # quotes that are not closed
+        yield from ((number == 0, word) for number, word in enumerate(shlex.split(text)))
+    words = filter(None, _BREAKS.split(text))
+    yield from ((number == 0, word) for number, word in enumerate(words))

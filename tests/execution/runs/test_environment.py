@@ -1,0 +1,68 @@
+"""What variables of the user's environment name in the workspace waits for the user."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cases import each_case
+from tests.execution.runs.conftest import RunBench
+from toolcrib.execution.runs.triggers import IN_VARIABLES
+
+NAMED = {
+    "a shell's start": ("BASH_ENV", "{root}/conf/env.sh", "mkdir conf; echo x > conf/env.sh"),
+    "a module of node": ("NODE_OPTIONS", "--require ./hook.js", "echo x > hook.js"),
+    "one with an equals sign": ("NODE_OPTIONS", "--require={root}/h.js", "echo x > h.js"),
+    "an agent of Java": ("JAVA_TOOL_OPTIONS", "-javaagent:{root}/a.jar", "echo x > a.jar"),
+    "an editor": ("GIT_EDITOR", "'{root}/my editor' --wait", "echo x > 'my editor'"),
+    "libraries": ("LD_LIBRARY_PATH", "/usr/lib:{root}/lib", "mkdir lib; echo x > lib/libc.so.6"),
+    "libraries here": ("LD_LIBRARY_PATH", "/usr/lib:", "echo x > libc.so.6"),
+    "relative libraries": ("LD_LIBRARY_PATH", "./out/lib", "mkdir -p out/lib; echo > out/lib/x"),
+    "modules of Perl": ("PERL5LIB", "{root}/perl", "mkdir -p perl/A; echo x > perl/A/B.pm"),
+    "a template of git": ("GIT_TEMPLATE_DIR", "{root}/t", "mkdir -p t/hooks; echo > t/hooks/x"),
+    "settings": ("XDG_CONFIG_HOME", "{root}/c", "mkdir -p c/x; echo x > c/x/y"),
+    "by a link": ("BASH_ENV", "{root}/env.sh", "echo x > there; ln -s there env.sh"),
+    "by a link above": ("PERL5LIB", "{root}/a/perl", "mkdir -p b/perl; ln -s b a"),
+    "a module of Python's own": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/json.py"),
+    "a package of Python's own": ("PYTHONPATH", "src", "mkdir -p src/json; echo > src/json/a.py"),
+    "a compiled one here": ("PYTHONPATH", ".", "echo x > json.cpython-311-x86_64-linux-gnu.so"),
+}
+OTHERS = {
+    "no variable": ("TOOL_LOG", "{root}/log", "echo x > log"),
+    "a file beside": ("BASH_ENV", "{root}/env.sh", "echo x > env.sh2"),
+    "an editor on PATH": ("EDITOR", "vim", "echo x > vim"),
+    "other modules": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/own.py"),
+    "one elsewhere": ("PYTHONPATH", "{root}/src", "mkdir -p src/own; echo x > src/own/json.py"),
+    "one that is not here": ("PYTHONPATH", "", "mkdir own; echo x > own/json.py"),
+    "folders outside": ("LD_LIBRARY_PATH", "/usr/lib", "echo x > libc.so.6"),
+}
+
+
+@each_case("name,value,script", NAMED.values(), ids=NAMED)
+async def test_it_is_held(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, script: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv(name, value.format(root=root))
+        outcome = await bench.changed(script)
+    assert outcome.state == "held", outcome
+    assert IN_VARIABLES in str(outcome.notes)
+
+
+@each_case("name,value,script", OTHERS.values(), ids=OTHERS)
+async def test_other_changes_are_made(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, script: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv(name, value.format(root=root))
+        assert (await bench.changed(f"rm -rf *; {script}")).state == "applied"
+
+
+async def test_a_root_that_is_named_is_not_held_whole(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/usr/lib{os.pathsep}{root}/")
+    assert (await bench.changed("echo x > main.c")).state == "applied"
+    assert (await bench.changed("echo x > libc.so.6")).state == "held"
