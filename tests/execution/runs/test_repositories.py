@@ -340,6 +340,54 @@ async def test_a_commit_in_a_further_working_tree(each: RunBench, root: Path) ->
     assert "tree/.git" in (root / "main/.git/worktrees/tree/gitdir").read_text()
 
 
+NOT_OF_A_COMMIT = {
+    "settings": "echo '[core]' >> .git/modules/a/sub/config",
+    "hooks": "mkdir -p .git/modules/a/sub/hooks; echo x > .git/modules/a/sub/hooks/pre-commit",
+    "objects elsewhere": "echo /tmp > .git/modules/a/sub/objects/info/alternates",
+    "what leads elsewhere": "echo ../.. > .git/modules/a/sub/commondir",
+    "attributes": "echo x > .git/modules/a/sub/info/attributes",
+    "a reference elsewhere": "echo 'ref: config' > .git/modules/a/sub/ORIG_HEAD",
+    "a link": "ln -sf ../../../../mine .git/modules/a/sub/COMMIT_EDITMSG",
+    "a repository": "cp -r .git/modules/a/sub .git/modules/b",
+    "a changed object": "find .git/modules -path '*objects/??/*' -exec sed -i 1d {} +",
+}
+
+
+async def test_a_commit_in_a_submodule(each: RunBench, root: Path, tmp_path: Path) -> None:
+    """The repository around it names that commit."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "other")
+    (other / "file").write_text("first\n")
+    git(other, "add", "file")
+    git(other, *who, "commit", "-qm", "first")
+    git(root, "init", "-q")
+    allow = ["-c", "protocol.file.allow=always"]
+    git(root, *allow, "submodule", "--quiet", "add", "--name", "a/sub", str(other), "sub")
+    git(root, *who, "commit", "-qm", "around")
+    commit = f"git {' '.join(who)} commit -qam second"
+    outcome = await each.changed(f"cd sub; echo x >> file; {commit}; cd ..; {commit}")
+    assert outcome.state == "applied", outcome.notes
+    assert not any("modules" in note for note in outcome.notes), outcome.notes
+    assert "second" in git(root / "sub", "log", "--oneline")
+    assert git(root, "status", "--porcelain") == ""
+    git(root / "sub", "fsck", "--strict")
+    modules = root / ".git/modules"
+
+    def images() -> dict[str, bytes]:
+        files = filter(Path.is_file, modules.rglob("*"))
+        return {str(path): path.read_bytes() for path in files}
+
+    before = images()
+    for name, script in NOT_OF_A_COMMIT.items():
+        refused = await each.changed(f"echo {name} > note; {script}")
+        assert images() == before, name
+        assert any("modules" in note for note in refused.notes), (name, refused.notes)
+    branch = await each.changed("cd sub; git checkout -q -b next/one; git pack-refs --all")
+    assert branch.state == "applied", branch.notes
+    assert git(root / "sub", "branch", "--show-current").strip() == "next/one"
+
+
 CONFLICT = "a" * 40
 PACKS = packs_naming("../../../other/x.idx", {})
 

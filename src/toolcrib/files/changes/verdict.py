@@ -23,6 +23,7 @@ from toolcrib.text.display import printable, size_of, some_of
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
+NO_GIT_FILE = "git worktree add and git submodule add are for the user to run"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -48,6 +49,7 @@ def verdict_on(
     """Leave out what is protected, special or leads out of the workspace."""
     verdict = Verdict()
     left: dict[str, list[str]] = {}
+    git_notes: list[str] = []
     for display, why in found.refused:
         left.setdefault(why, []).append(display)
     shut: set[SafePath] = set()
@@ -62,6 +64,8 @@ def verdict_on(
             verdict.deltas.append(delta)
             verdict.lost += _lost(delta, limits)
             continue
+        if objection.rule == GIT and objection.place == delta.path:
+            git_notes.append(NO_GIT if delta.after is None else NO_GIT_FILE)
         shut.add(objection.place if objection.is_repository else delta.path)
         display = printable(objection.place.display)
         if objection.is_repository:
@@ -75,7 +79,7 @@ def verdict_on(
         f"not taken over: {some_of(list(dict.fromkeys(paths)), 5)} {_plural(why, len(set(paths)))}"
         for why, paths in left.items()
     ]
-    verdict.notes += [NO_GIT] if f"is protected ({GIT})" in left else []
+    verdict.notes += dict.fromkeys(git_notes)
     verdict.notes += judge.repositories.notes
     return verdict
 

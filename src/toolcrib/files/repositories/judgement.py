@@ -52,9 +52,10 @@ ALTERNATES_NAMES = frozenset(names[-1] for names in ALTERNATES)
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
-WORKTREES = "worktrees"
+WORKTREES, MODULES = "worktrees", "modules"
 CHANGED_BY_COMMITS = frozenset({"index", "logs", "COMMIT_EDITMSG", "HEAD", "ORIG_HEAD"})
 """Of a working tree that was there; its other names lead git, or hold what it goes on with."""
+REFERENCES = frozenset({"refs", "packed-refs"})
 USUAL = (
     "one as git init and git clone make it, without hooks and with plain settings, is taken "
     "over; the user can make any"
@@ -153,7 +154,7 @@ class RunRepositories:
                 size = self._hash_size(found, delta.path.ancestor(depth))
                 plain = plain_index(_index_content(delta), size)
                 delta = replace(delta, new=BytesSource(plain))
-        if found is None and _belongs_to_working_tree(delta):
+        if found is None and (_belongs_to_working_tree(delta) or _belongs_to_module(delta)):
             return replace(delta, path=delta.path.granted())
         if found is None or found.why or not _pattern(delta.path):
             return delta
@@ -297,6 +298,24 @@ def _belongs_to_working_tree(delta: Delta) -> bool:
     if len(inner) < 3 or inner[0] != WORKTREES or inner[2] not in CHANGED_BY_COMMITS:
         return False
     return is_bare_repository(path.ancestor(len(path.parts) - len(inner) + 2))
+
+
+def _belongs_to_module(delta: Delta) -> bool:
+    """Whether commits change it in what a repository keeps for a submodule."""
+    path, after = delta.path, delta.after
+    if MODULES not in path.parts or (after is not None and after.kind not in ("file", "folder")):
+        return False
+    depth = repository_depth(path)
+    if depth is None or path.parts[depth : depth + 1] != (MODULES,):
+        return False
+    # Its name may have slashes, and it may have modules of its own: the innermost counts.
+    tops = range(len(path.parts) - 1, depth + 1, -1)
+    top = next((size for size in tops if is_bare_repository(path.ancestor(size))), None)
+    inner = path.parts[top:] if top is not None else ()
+    if inner[:1] == ("objects",):
+        is_folder = len(inner) == 2 and len(inner[1]) == 2
+        return is_folder or OBJECT.search("/".join(inner)) is not None
+    return bool(inner) and (inner[0] in CHANGED_BY_COMMITS or inner[0] in REFERENCES)
 
 
 def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:
