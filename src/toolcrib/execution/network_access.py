@@ -11,12 +11,11 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import BadInput, ConfigError, Unavailable
 from toolcrib.core.tool import Decision
-from toolcrib.execution.package_indexes import authority, file_hosts, package_indexes
+from toolcrib.execution.package_indexes import authority, file_hosts, origin, package_indexes
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.net.egress.policy import HostRule
 from toolcrib.net.egress.url import bracketed
@@ -24,6 +23,8 @@ from toolcrib.net.egress.url import bracketed
 PACKAGES = "packages"
 MAX_HOSTS = 20
 """Hosts that one call may name: a person has to read them."""
+MAX_INDEXES = 20
+"""For which a run may ask at once, for the same reason."""
 MAX_CALLS = 64
 NO_HOSTS = ("", "auto", "ask", "never", "none", "no", "off", "false", "null", "default")
 """What small models write for no host at all, or for the values of another argument."""
@@ -67,18 +68,15 @@ class NetworkRequests:
             Unavailable: no package manager is there.
         """
         access = await self.judged(ctx, wanted)
-        open_hosts = _open_hosts(ctx)
-        return replace(
-            access,
-            hosts=tuple(host for host in access.hosts if host in open_hosts),
-            endpoints=tuple(url for url in access.endpoints if authority(url) in open_hosts),
-        )
+        hosts = [host for host in access.hosts if host in _open_hosts(ctx)]
+        endpoints = tuple(url for url in access.endpoints if _is_open(ctx, url))
+        hosts += map(authority, endpoints)
+        return replace(access, hosts=tuple(dict.fromkeys(hosts)), endpoints=endpoints)
 
     async def judged(self, ctx: Ctx, wanted: Sequence[str] | None) -> NetworkAccess:
-        """What the run of a call would reach; errors as of `of`."""
+        """What the run of a call would reach beside its endpoints; errors as of `of`."""
         access, read = self._known.get(ctx.call_id) or (await _access(ctx, wanted or ()), ())
-        open_hosts = _open_hosts(ctx)
-        fresh = [u for u in access.endpoints if u not in read and authority(u) in open_hosts]
+        fresh = [url for url in access.endpoints if url not in read and _is_open(ctx, url)]
         if fresh:
             hosts = (*access.hosts, *await file_hosts(ctx, fresh))
             access = replace(access, hosts=tuple(dict.fromkeys(hosts)))
@@ -92,26 +90,32 @@ def _open_hosts(ctx: Ctx) -> set[str]:
     return {*ctx.config.run.network, *ctx.session.hosts}
 
 
+def _is_open(ctx: Ctx, index: str) -> bool:
+    """Whether an index may be asked: that opens its origin also where it is not public.
+
+    A yes to a host of the web, whose addresses are public, says nothing of it.
+    """
+    return origin(index) in ctx.session.hosts or authority(index) in ctx.config.run.network
+
+
 async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """Ask about hosts that this conversation was not let to yet; None where there are none."""
     wanted = arguments.get("network") or ()
     access = await ctx.use(NetworkRequests).judged(ctx, wanted)
     missing = [host for host in access.hosts if host not in ctx.session.hosts]
-    if not missing:
+    indexes = [url for url in access.endpoints if origin(url) not in ctx.session.hosts]
+    named = list(dict.fromkeys([*missing, *map(authority, indexes)]))
+    if not named:
         return None
     own = set(ctx.config.run.network)
     # What a model asks for is more than any rule for the tool has allowed.
-    explicit = any(host not in own for host in missing)
+    explicit = any(host not in own for host in named)
     # A host alone does not tell what it is sent: settings can have been written by a run.
-    addresses = [url for url in access.endpoints if authority(url) in missing and _has_path(url)]
-    preview = "\n".join(f"get packages from {url}" for url in addresses)
-    reason = f"it may reach {', '.join(missing)}"
-    return Decision("ask", reason, explicit, tuple(missing), preview=preview)
-
-
-def _has_path(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.path not in ("", "/") or bool(parts.query)
+    preview = "\n".join(f"get packages from {url}" for url in indexes)
+    reason = f"it may reach {', '.join(named)}"
+    return Decision(
+        "ask", reason, explicit, (*missing, *dict.fromkeys(map(origin, indexes))), preview=preview
+    )
 
 
 async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
@@ -125,7 +129,12 @@ async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
     indexes = await package_indexes(ctx)
     if not indexes.urls:
         raise Unavailable(NO_INDEX, hint="Name the hosts in 'network'.")
-    hosts += map(authority, indexes.urls)
+    if len(indexes.urls) > MAX_INDEXES:
+        raise Unavailable(
+            f"{len(indexes.urls):,} package indexes are set, more than {MAX_INDEXES}: "
+            f"{indexes.urls[0]} …",
+            hint="Look at the settings of pip and npm (~/.npmrc), or name the hosts in 'network'.",
+        )
     return NetworkAccess(
         tuple(dict.fromkeys(hosts)),
         endpoints=indexes.urls,

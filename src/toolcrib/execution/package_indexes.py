@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -38,10 +39,19 @@ SECONDS = 20.0
 INDEX_SECONDS = 5.0
 MAX_INDEX_BYTES = 3_000_000
 MAX_HOSTS = 12
-SETTINGS = (
-    *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*", "CARGO_*", "RUSTUP_*"),
-    *("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
-)
+MAX_LINKS = 1_000
+"""Of a project's page; an index has all of them on the same hosts."""
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "pip": ("PIP_*",),
+    "npm": ("npm_config_*", "NPM_CONFIG_*"),
+    "uv": ("UV_*",),
+    "cargo": ("CARGO_*", "RUSTUP_*"),
+    "go": ("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
+}
+"""The variables of each program, and of no other: npm puts any into the address of a registry."""
+SECRET = re.compile(r"pass|token|secret|auth|key|credential", re.IGNORECASE)
+"""In the name of a variable; no index is found by such ones."""
+LOGIN = re.compile(r"(?<=://)[^/\s]*@")
 AUTHORITIES = (
     *("PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
     "CARGO_HTTP_CAINFO",
@@ -65,6 +75,7 @@ PIP_SETTING = re.compile(
     r"^(?:[\w:]+\.)+(index-url|extra-index-url|trusted-host)=(.*)$", re.MULTILINE
 )
 PIP_DEFAULT = re.compile(r"--index-url\s<url>.*?\(default:?\s*(\S+?)\)", re.DOTALL)
+REGISTRY = re.compile(r"(?:@[\w.~-]+:)?registry", re.ASCII)
 HREF = re.compile(rb"""<a\s[^<>]*?href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
 PLAIN_HOST = re.compile(r"[\w.-]+|[\da-f:.]+")
 KNOWN_PROJECT = "pip/"
@@ -96,15 +107,16 @@ async def package_indexes(ctx: Ctx) -> PackageIndexes:
     programs = (_pip(ctx), _npm(ctx), _go(ctx), *(_wanting(ctx, name) for name in WANTING))
     answers = await asyncio.gather(*programs)
     urls: list[str] = []
-    environment = _authorities()
-    for found, variables in answers:
+    variables = _authorities()
+    for found, named in answers:
         urls += found
-        environment |= variables
+        variables |= named
     notes = []
-    if any(urlsplit(url).username for url in urls):
+    values = chain.from_iterable(environment(names).values() for names in SETTINGS.values())
+    if any(map(LOGIN.search, (*urls, *values))):
         notes.append("the login of an index stays outside: runs ask it without one")
     plain = tuple(dict.fromkeys(map(_without_login, urls)))
-    return PackageIndexes(plain, environment, tuple(notes))
+    return PackageIndexes(plain, variables, tuple(notes))
 
 
 async def file_hosts(ctx: Ctx, urls: Sequence[str]) -> tuple[str, ...]:
@@ -131,13 +143,16 @@ def _authorities() -> dict[str, str]:
     }
 
 
-async def _output(ctx: Ctx, argv: Sequence[str], network: NetworkAccess | None = None) -> str:
-    """What a program of the user's says, with its settings; "" where it fails."""
+async def _output(
+    ctx: Ctx, name: str, argv: Sequence[str], network: NetworkAccess | None = None
+) -> str:
+    """What a program of the user's says, with its settings but for logins; "" where it fails."""
     workspace = ctx.use(Workspace)
     named = {
-        name: value
-        for name, value in environment(SETTINGS).items()
-        if not value.startswith("/") or workspace.is_outside(value)
+        variable: LOGIN.sub("", value)
+        for variable, value in environment(SETTINGS[name]).items()
+        if not SECRET.search(variable)
+        and (not value.startswith("/") or workspace.is_outside(value))
     }
     places = await asyncio.to_thread(_settings_files, named)
     installed = [*toolchains(ctx).readable, *prefix_of(argv[0])]
@@ -178,12 +193,12 @@ async def _pip(ctx: Ctx) -> Answer:
         return [], {}
     pip = [program] if program else [python, "-I", "-m", "pip"]
     settings: dict[str, list[str]] = {}
-    for name, value in PIP_SETTING.findall(await _output(ctx, [*pip, "config", "list"])):
+    for name, value in PIP_SETTING.findall(await _output(ctx, "pip", [*pip, "config", "list"])):
         words = value.strip().strip("'\"").replace("\\n", " ").split()
         # The last one counts, as for pip. Folders of this machine are none of a run's.
         settings[name] = [word for word in words if is_web(word) or name == "trusted-host"]
     if not settings.get("index-url"):
-        default = PIP_DEFAULT.search(await _output(ctx, [*pip, "install", "--help"]))
+        default = PIP_DEFAULT.search(await _output(ctx, "pip", [*pip, "install", "--help"]))
         settings["index-url"] = [default[1]] if default and is_web(default[1]) else []
     variables = {
         f"PIP_{name.upper().replace('-', '_')}": " ".join(map(_without_login, words))
@@ -203,13 +218,15 @@ async def _npm(ctx: Ctx) -> Answer:
     if not program:
         return [], {}
     try:
-        settings = json.loads(await _output(ctx, [program, "config", "list", "--json"]) or "{}")
+        settings = json.loads(
+            await _output(ctx, "npm", [program, "config", "list", "--json"]) or "{}"
+        )
     except ValueError:
         return [], {}
     found = {
         name: str(value)
         for name, value in settings.items()
-        if (name == "registry" or name.endswith(":registry")) and is_web(str(value))
+        if REGISTRY.fullmatch(name) and is_web(str(value))
     }
     variables = {f"npm_config_{name}": _without_login(url) for name, url in found.items()}
     return list(found.values()), variables
@@ -220,7 +237,7 @@ async def _go(ctx: Ctx) -> Answer:
     if not program:
         return [], {}
     names = ("GOPROXY", "GOSUMDB")
-    lines = (await _output(ctx, [program, "env", *names])).splitlines()
+    lines = (await _output(ctx, "go", [program, "env", *names])).splitlines()
     if len(lines) != len(names):
         return [], {}
     proxies = [url for url in re.split(r"[,|]", lines[0]) if is_web(url)]
@@ -237,7 +254,7 @@ async def _wanting(ctx: Ctx, name: str) -> Answer:
     if not program or (await ctx.use(Sandbox).report()).level == "none":
         return [], {}
     network = NetworkAccess((NOWHERE,))
-    await _output(ctx, [program, *WANTING[name]], network)
+    await _output(ctx, name, [program, *WANTING[name]], network)
     origins = [str(refused.details["origin"]) for refused in network.refused]
     return list(dict.fromkeys(origins)), {}
 
@@ -266,9 +283,9 @@ async def _file_hosts(ctx: Ctx, index: str) -> list[str]:
 def _linked(body: bytes, url: str) -> list[str]:
     """The links of a project's page, one for each host."""
     links: set[str] = set()
-    for link in HREF.findall(body):
+    for link in islice(HREF.finditer(body), MAX_LINKS):
         with suppress(ValueError):  # what is no address, such as `http://[x/`
-            links.add(urljoin(url, link.decode("ascii", "replace")))
+            links.add(urljoin(url, link[1].decode("ascii", "replace")))
     return list({authority(link): link for link in sorted(links) if is_web(link)}.values())
 
 
@@ -285,6 +302,8 @@ def _downloads(body: bytes, url: str) -> list[str]:
 
 def is_web(url: str) -> bool:
     """Whether it is a web address with a plain host, which a person can be asked about."""
+    if not url.isprintable():  # as surrogates, and what no variable may hold
+        return False
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not PLAIN_HOST.fullmatch(parts.hostname or ""):
@@ -301,6 +320,11 @@ def authority(url: str) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     usual = {"http": 80, "https": 443}[parts.scheme]
     return host if parts.port in (None, usual) else f"{host}:{parts.port}"
+
+
+def origin(url: str) -> str:
+    """The scheme and the authority of a web address."""
+    return f"{urlsplit(url).scheme}://{authority(url)}"
 
 
 def _without_login(url: str) -> str:

@@ -230,13 +230,59 @@ async def test_a_run_reaches_nothing_that_was_not_allowed_when_it_was_judged(
     ctx = Ctx("1", Caller("test"), session, services, Registry(()), nothing)
     requests, wanted = box.use(NetworkRequests), ["packages", "plain.example"]
     judged = await requests.judged(ctx, wanted)
-    assert elsewhere.origin in judged.hosts
+    assert elsewhere.url in judged.endpoints[0]
     reached = await requests.of(ctx, wanted)
     assert (reached.hosts, reached.endpoints) == ((), ())
-    session.open_hosts([elsewhere.origin])
+    session.open_hosts([f"http://{elsewhere.origin}"])
     reached = await requests.of(ctx, wanted)
     assert reached.hosts == (elsewhere.origin,)
     assert {urlsplit(url).netloc for url in reached.endpoints} == {elsewhere.origin}
+
+
+async def test_a_host_of_the_web_that_was_allowed_is_no_index(
+    box: Toolbox, server: Scripted
+) -> None:
+    """As an index it may be in a private network, and what a run wrote can name it as one."""
+    person = Person(server, True, False)
+    allowed = await person.call(box, command="true", network=[server.origin])
+    assert allowed.error is None, allowed.render()
+    denied = await person.call(box, command="true", network=["packages"])
+    assert denied.error is not None
+    assert f"get packages from {server.url}" in person.questions[1].summary
+    assert not server.requested
+
+
+@NPM
+async def test_npm_puts_no_variable_of_others_into_an_address(
+    box: Toolbox, server: Scripted, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("npm_config_registry")
+    monkeypatch.setenv("npm_config__authToken", "tokenword")
+    monkeypatch.setenv("CARGO_REGISTRY_TOKEN", "tokenword")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://me:tokenword@127.0.0.1:9/simple")
+    names = ("CARGO_REGISTRY_TOKEN", "npm_config__authToken", "PIP_INDEX_URL")
+    lines = (f"@{name.lower()}:registry=http://127.0.0.1:9/${{{name}}}/" for name in names)
+    odd = ["@a\\0b:registry=http://127.0.0.1:9/x", "registry=http://127.0.0.1:9/\x01"]
+    (folder / ".npmrc").write_text("\n".join([*lines, *odd, ""]))
+    person = Person(server, False)
+    denied = await person.call(box, command="env", network=["packages"])
+    assert denied.error is not None
+    assert "127.0.0.1:9" in person.questions[0].summary
+    assert "tokenword" not in person.questions[0].summary
+
+
+@NPM
+async def test_more_indexes_than_a_person_reads_are_refused(
+    box: Toolbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    lines = (f"@a{n}:registry=http://h{n}.example/\n" for n in range(30))
+    (folder / ".npmrc").write_text("".join(lines))
+    result = await call(box, command="true", network=["packages"])
+    assert result.error is not None
+    assert result.error.code == "unavailable"
+    assert "more than 20" in result.error.message
 
 
 async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted) -> None:
