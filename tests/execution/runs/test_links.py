@@ -303,3 +303,26 @@ async def test_where_the_users_links_lead_is_held(
     assert outcome.state == "held", outcome.notes
     assert f"by the link {name}" in str(outcome.notes)
     assert (await bench.changed(script)).state == "applied"
+
+
+async def test_where_links_of_a_folder_on_path_lead_is_held(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{root}/bin{os.pathsep}{os.environ['PATH']}")
+    for name in ("bin", "src"):
+        (root / name).mkdir()
+    (root / "bin/tool").symlink_to("../src/tool.py")
+    outcome = await bench.changed("echo x > src/tool.py")
+    assert outcome.state == "held", outcome
+    assert f"by the link bin/tool: {ON_PATH}" in str(outcome.notes)
+    assert (await bench.changed("echo x > src/other.py")).state == "applied"
+
+
+async def test_a_question_says_where_a_link_leads(bench: RunBench, root: Path) -> None:
+    outcome = await bench.changed("echo x > notes.md; ln -s notes.md AGENTS.md; chmod +x notes.md")
+    lines = outcome.preview.splitlines()
+    assert "created AGENTS.md (a link to notes.md)" in lines
+    assert "created notes.md (+1 -0, it can be run now)" in lines
+    (root / "CLAUDE.md").write_text("x\n")
+    outcome = await bench.changed("chmod +x CLAUDE.md")
+    assert "changed CLAUDE.md (it can be run now)" in outcome.preview.splitlines()

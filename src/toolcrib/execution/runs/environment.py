@@ -148,4 +148,8 @@ class SearchPath:
             return True
         if () in named.ends and delta.after is not None and (is_link or delta.after.mode & 0o111):
             return True  # an empty entry, or ".", is the folder where the user is
-        return named.hold(delta.path)
+        return self.holds(delta.path)
+
+    def holds(self, path: SafePath) -> bool:
+        """Whether something is directly in one of them, but for an empty entry."""
+        return self._named.hold(path)

@@ -174,8 +174,9 @@ class Triggers:
     def _led_to(self, links: Sequence[str]) -> dict[str, SafePath]:
         """Where links of the user lead by whose names programs act, or that are protected."""
         found: dict[str, SafePath] = {}
+        path = SearchPath(self._workspace)
         for link in filter(None, map(self._workspace.find, links)):
-            acts = _kind_of(link) or link.gate.pattern(link, "write")
+            acts = _kind_of(link) or link.gate.pattern(link, "write") or path.holds(link)
             if acts or self._leads_to_more(link.absolute, "link"):
                 found[follow("/", link.absolute)[0]] = link
         return found
@@ -219,7 +220,8 @@ class _Named:
             if (link := self._led_to.get(above)) is not None:
                 rest = tuple(filter(None, place[len(above) :].split("/")))
                 inner = link.at((*link.parts, *rest))
-                if kind := _kind_of(inner) or inner.gate.pattern(inner, "write"):
+                kind = _kind_of(inner) or inner.gate.pattern(inner, "write")
+                if kind := kind or (ON_PATH if self._path.holds(inner) else ""):
                     return f"by the link {printable('/'.join(link.parts))}: {kind}"
         return ""
 

@@ -24,6 +24,8 @@ MAX_TEXT_BYTES = 200_000
 """Bytes of a side of a file up to which its lines are compared."""
 MAX_READ_BYTES = 8_000_000
 """Bytes that are read for the lines of one run in all."""
+ANYBODY_RUNS = 0o111
+MAX_TARGET_CHARS = 200
 MAX_READ_FILES = 200
 """Of so many files the lines are read."""
 
@@ -37,6 +39,9 @@ class ChangedFile:
         added, removed: lines of a text file; 0 for what is no text or was too large, and beyond
             the first `MAX_READ_FILES`.
         size: bytes that it has now; of a deleted one, that it had.
+        target: where a link leads.
+        extent: what a person is told of it: its lines, its size where there are none to be seen,
+            where it leads, whether it can be run.
     """
 
     path: str
@@ -44,13 +49,8 @@ class ChangedFile:
     added: int = 0
     removed: int = 0
     size: int = 0
-
-    @property
-    def extent(self) -> str:
-        """Its lines; its size where there are none to be seen, as of what is no text."""
-        if self.added or self.removed or not self.size or self.path.endswith("/"):
-            return f"+{self.added} -{self.removed}"
-        return f"{size_of(self.size)}, its content is not shown"
+    target: str = ""
+    extent: str = field(default="+0 -0", compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -116,7 +116,13 @@ class ChangeView:
                 added += block.b2 - block.b1
                 removed += block.a2 - block.a1
             self._show(name, kind, before, after)
-        self.files.append(ChangedFile(printable(name), kind, added, removed, size))
+        target = _target(delta) if kind != "deleted" else ""
+        is_shown = bool(added or removed or not size or name.endswith("/"))
+        lines = f"+{added} -{removed}" if is_shown else f"{size_of(size)}, its content is not shown"
+        parts = ["a link to " + target] if target else [] if delta.same else [lines]
+        parts += [run] if kind != "deleted" and (run := _leave_to_run(delta)) else []
+        extent = ", ".join(parts) or "its content is as it was"
+        self.files.append(ChangedFile(printable(name), kind, added, removed, size, target, extent))
 
     def _sides(self, delta: Delta) -> tuple[str, str] | None:
         """Both sides of a text file; None where one is no text."""
@@ -157,6 +163,23 @@ class ChangeView:
                 return data.decode("utf-8-sig")
             return data.decode("latin-1")
         return None
+
+
+def _target(delta: Delta) -> str:
+    """Where a link leads, for a reader; "" for what is none."""
+    after = delta.after
+    is_link = after is not None and after.kind == "link"
+    return printable(after.target)[:MAX_TARGET_CHARS] if after and is_link else ""
+
+
+def _leave_to_run(delta: Delta) -> str:
+    """Whether it is a program by now that was none, or the other way round."""
+    before, after = delta.before, delta.after
+    if after is None or after.kind != "file":
+        return ""
+    old = before[0].mode if before and before[0].kind == "file" else 0o644
+    was, now = bool(old & ANYBODY_RUNS), bool(after.mode & ANYBODY_RUNS)
+    return "" if was == now else "it can be run now" if now else "it can be run no more"
 
 
 def _is_new_folder(delta: Delta) -> bool:

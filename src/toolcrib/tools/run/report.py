@@ -319,7 +319,8 @@ def _unnamed(outcome: RunOutcome, count: int) -> str:
 
 def _named(changed: Any) -> str:
     counts = f" +{changed.added} -{changed.removed}" if changed.added or changed.removed else ""
-    return f"{changed.path} {changed.kind}{counts}"
+    leads = f", a link to {changed.target}" if changed.target else ""
+    return f"{changed.path} {changed.kind}{counts}{leads}"
 
 
 def _ending(ran: RunResult, *, empty: bool) -> str:
