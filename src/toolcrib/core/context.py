@@ -314,7 +314,8 @@ class Caller:
     `fill` has a person fill in a form, and returns None where they do not, or where the call
     is to end and is sent again with the answer (`asks_midway`).
     `typed_by_user` says that a person wrote the arguments, so a URL in them is the user's
-    own; `single` that the conversation is this one call.
+    own; `single` that the conversation is this one call. `refused` is the question about this
+    very call to which a person has said no.
     """
 
     surface: str
@@ -327,6 +328,7 @@ class Caller:
     asks_midway: bool = True
     unattended: bool = False
     fill: Fill | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -25,6 +26,7 @@ from toolcrib.core.errors import (
     Denied,
     DnsFailure,
     NeedsApproval,
+    NotFound,
     PathDenied,
     StorageFailure,
     TimedOut,
@@ -90,6 +92,11 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = rights_of(call)
+    if refused := call.ctx.caller.refused:
+        # What another answer allowed meanwhile, such as a host, does not count for this call.
+        with suppress(NotFound):
+            await call.ctx.use(Approvals).refuse(refused)
+        raise _refusal(call.tool.name, answer=False)
     try:
         decision, opened = await _approved(call, rights)
     except ToolError as error:

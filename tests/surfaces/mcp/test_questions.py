@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,39 @@ async def test_what_a_person_decides_by_cannot_be_forged(mode: str, tmp_path: Pa
     assert "a1b2c3d4e5f6" not in forms[0]
     assert "NOT SHOWN: " in forms[0]
     assert "  | tail" in lines
+
+
+@both
+async def test_a_no_counts_though_another_answer_opened_the_host(mode: str, tmp_path: Path) -> None:
+    """Two calls to one host, asked about at once: one is allowed, the other is not."""
+    both_asked, answered, forms = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def fill(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        forms.append(params.message)
+        if len(forms) == 2:
+            both_asked.set()
+        await both_asked.wait()
+        if "first" in params.message:
+            return types.ElicitResult(action="accept", content={"allow": True})
+        await answered.wait()
+        return types.ElicitResult(action="decline")
+
+    app = create_app(Toolbox(profile="all", workspace=tmp_path))
+    network = ["plain.example"]
+
+    async def call(client: Client, word: str) -> types.CallToolResult:
+        arguments = {"command": f"echo x > {word}", "network": network}
+        result = await client.call_tool("run_command", arguments)
+        answered.set()
+        return result
+
+    async with (
+        served(app) as base,
+        Client(f"{base}/mcp", mode=mode, elicitation_callback=fill) as client,
+    ):
+        first, second = await asyncio.gather(call(client, "first"), call(client, "second"))
+    assert not first.is_error, text_of(first)
+    assert (second.meta or {})["toolcrib/error"]["code"] == "denied", text_of(second)
+    assert (tmp_path / "first").exists()
+    assert not (tmp_path / "second").exists()

@@ -70,6 +70,7 @@ class HostCalls:
             answer_within=within,
             asks_midway=person.waits,
             fill=person.fill if person.reachable and not stateless else None,
+            refused=person.refused,
         )
         result = await _uncancelled_by_halves(
             toolbox.use(Jobs),
@@ -130,6 +131,13 @@ class PersonBehind:
     def waits(self) -> bool:
         """Whether the call can wait for an answer; else it is sent again with it."""
         return not self._modern
+
+    @property
+    def refused(self) -> str:
+        """The question that came back with a no; "" where none did. The state is sealed."""
+        state = self._params.request_state or ""
+        given = (self._params.input_responses or {}).get(QUESTION)
+        return state if given is not None and not _allows(given) else ""
 
     async def ask(self, question: Question) -> PersonAnswer:
         """True, False, or None where no answer came in time or can come only later."""
@@ -213,12 +221,14 @@ def form_for(question: Question) -> dict[str, Any]:
 
 def answer_in(answer: Any, question: Question) -> PersonAnswer:
     """Yes, no, or yes for the site. What is no form that was accepted is no."""
-    if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
+    if not _allows(answer):
         return False
-    content = answer.content or {}
-    if content.get("allow") is not True:
-        return False
-    return SiteApproval() if question.site and content.get("site") is True else True
+    return SiteApproval() if question.site and answer.content.get("site") is True else True
+
+
+def _allows(answer: Any) -> bool:
+    is_accepted = isinstance(answer, types.ElicitResult) and answer.action == "accept"
+    return is_accepted and (answer.content or {}).get("allow") is True
 
 
 def session_of(ctx: Context) -> str | None:
