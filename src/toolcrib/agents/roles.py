@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from toolcrib.core.context import Caller, Ctx, Scope, Session
+from toolcrib.core.context import AGENT_MARK, Caller, Ctx, Scope, Session
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.registry import Registry
@@ -263,7 +263,7 @@ def _budget(tool: Tool, agent: AgentConfig) -> int:
 def child_session(parent: Session, name: str, task: str) -> Session:
     """A session of its own that knows its task, what its parent has read, and where it is."""
     session = replace(
-        Session(f"agent:{name}"),
+        Session(f"{parent.id}{AGENT_MARK}{name}"),
         directory=parent.directory,
         untrusted=parent.untrusted,
         private=parent.private,

@@ -116,6 +116,15 @@ def _short(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
+AGENT_MARK = "/agent:"
+"""Stands between the id of a session and what its agents are called."""
+
+
+def conversation_of(session: str) -> str:
+    """The conversation with a person to which a session belongs: its own, or its agents' one."""
+    return session.partition(AGENT_MARK)[0]
+
+
 @dataclass(slots=True)
 class Session:
     """The state of one conversation, kept in the store and loaded for each call.
@@ -144,6 +153,10 @@ class Session:
     changed: bool = False
     single: bool = False
     question: str = ""
+
+    def includes(self, session: str) -> bool:
+        """Whether it is that session, or has made it for an agent."""
+        return session == self.id or session.startswith(f"{self.id}{AGENT_MARK}")
 
     def begin_turn(self, question: str) -> None:
         """Note what the user said, so that tools can go by it."""

@@ -23,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import Services
+from toolcrib.core.context import Services, conversation_of
 from toolcrib.core.document_settings import SQL_PORTS
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
@@ -385,8 +385,8 @@ class Ports:
         return _expected_ports(self._config())
 
     def of(self, session: str) -> tuple[RunPorts, ...]:
-        """The runs of a conversation that have to do with ports."""
-        return tuple(self._runs.get(session, ()))
+        """The runs of a conversation, its agents' too, that have to do with ports."""
+        return tuple(self._runs.get(conversation_of(session), ()))
 
     @property
     def is_full(self) -> bool:
@@ -413,19 +413,20 @@ class Ports:
 
     def add(self, run: RunPorts) -> None:
         """Let a run serve others, and be told of their ports."""
-        runs = self._runs.setdefault(run.session, [])
+        runs = self._runs.setdefault(conversation_of(run.session), [])
         if run not in runs:
             runs.append(run)
 
     def forget(self, run: RunPorts) -> None:
         """A run is over."""
-        runs = self._runs.get(run.session, [])
+        conversation = conversation_of(run.session)
+        runs = self._runs.get(conversation, [])
         if run in runs:
             runs.remove(run)
             for other in runs:
                 other.unreach(run)
         if not runs:
-            self._runs.pop(run.session, None)
+            self._runs.pop(conversation, None)
 
     async def close(self) -> None:
         """Close what is open."""

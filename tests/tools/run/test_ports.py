@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import socket
 import urllib.request
@@ -13,8 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.agents.boxes import box_of
+from tests.servers.model import Turn, model_server
 from tests.servers.scripted import Answer, scripted
 from toolcrib import Result, Toolbox
+from toolcrib.core.context import Caller, Question
 from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
@@ -502,3 +506,63 @@ async def test_a_level_without_networks_says_so(folder: Path) -> None:
         assert result.error is not None
         assert result.error.code == "unavailable"
         assert "strong" in result.error.message
+
+
+HELD = {"command": "echo x > AGENTS.md"}
+WEB_SERVER = {"command": "python3 -u -m http.server 8000 --bind 127.0.0.1", "ports": [8000]}
+
+
+async def yes(question: Question) -> bool:
+    del question
+    return True
+
+
+async def test_what_an_agent_began_belongs_to_the_conversation(
+    tmp_path: Path, strong: None
+) -> None:
+    """What its run held can be applied, its server be reached, and its job be ended."""
+    del strong
+    (tmp_path / "work").mkdir()
+    turns = [
+        Turn("", [("run_command", HELD)]),
+        Turn("", [("run_command", WEB_SERVER)]),
+        Turn("It is there."),
+    ]
+    with model_server(*turns) as server:
+        async with box_of(server, tmp_path / "work") as box:
+            result = await box.call("delegate_task", {"task": "do it"}, session="one")
+            assert result.data["status"] == "completed", result.text
+            held = re.search(r"held back as (\w+)", server.results()[0])
+            url = re.search(r"http://127.0.0.1:\d+/", server.results()[1])
+            assert held and url, server.results()
+            apply = {"id": held[1]}
+            other = await box.call("apply_changes", apply, session="two")
+            assert other.error is not None and other.error.code == "denied"
+            person = Caller("test", ask=yes)
+            made = await box.call("apply_changes", apply, session="one", caller=person)
+            assert made.error is None, made.render()
+            assert (tmp_path / "work/AGENTS.md").exists()
+
+            page = {"url": url[0]}
+            async with asyncio.timeout(60):
+                while (await box.call("fetch_url", page, session="one")).error is not None:
+                    await asyncio.sleep(0.1)
+            closed = await box.call("fetch_url", page, session="two")
+            assert closed.error is not None and closed.error.code == "blocked_address", (
+                closed.render()
+            )
+            jobs = (await box.call("list_jobs", {}, session="one")).data["jobs"]
+            (job,) = [str(job["id"]) for job in jobs if job["state"] == "running"]
+            denied = await box.call("stop_job", {"id": job}, session="two")
+            assert denied.error is not None and denied.error.code == "denied"
+            ended = await box.call("stop_job", {"id": job}, session="one")
+            assert ended.error is None, ended.render()
+
+
+async def test_the_port_of_the_guard_is_no_servers(box: Toolbox, strong: None) -> None:
+    del strong
+    arguments = {"command": "true", "ports": [3128], "network": ["plain.example"]}
+    person = Caller("test", ask=yes)
+    refused = await box.call("run_command", arguments, caller=person)
+    assert refused.error is not None
+    assert "another number" in refused.render()

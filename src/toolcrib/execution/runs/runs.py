@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import (
+    BadInput,
     Denied,
     NotConfigured,
     NotFound,
@@ -31,6 +32,7 @@ from toolcrib.execution.runs.folders import (
 )
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
+from toolcrib.execution.sandbox.network import PROXY_PORT
 from toolcrib.execution.sandbox.terms import NetworkAccess, need_programs
 from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.live_runs import begin_run
@@ -314,6 +316,11 @@ class Runs:
         """The ports of a run that is about to start."""
         level = (await self._sandbox.report()).level
         access = options.get("network") or NetworkAccess()
+        if level != "none" and access.hosts and PROXY_PORT in ports:
+            raise BadInput(
+                f"A run with a network reaches it by port {PROXY_PORT}, which can be no server's.",
+                hint="Use another number.",
+            )
         offline = level != "none" and not access.hosts
         return self._ports.of_run(ctx.session.id, ports, offline=offline)
 
@@ -520,8 +527,8 @@ class Runs:
 
 
 def _is_of(pending: PendingRun, ctx: Ctx) -> bool:
-    """Whether a call may decide on it: one of its conversation, or a person."""
-    return pending.session == ctx.session.id or ctx.caller.surface == "cli"
+    """Whether a call may decide on it: one of its conversation, of its agents', or a person."""
+    return ctx.session.includes(pending.session) or ctx.caller.surface == "cli"
 
 
 def _overlay_notes(done: Collected) -> list[str]:

@@ -315,7 +315,7 @@ class Terminals:
         """
         jobs = ctx.use(Jobs)
         job = (await jobs.read(terminal_id)).record
-        if job.session != ctx.session.id and ctx.caller.surface != "cli":
+        if not ctx.session.includes(job.session) and ctx.caller.surface != "cli":
             raise Denied(
                 f"Terminal {job.id} belongs to another conversation.",
                 hint=f"Start one with start_terminal; read_job id={job.id} shows what it wrote.",

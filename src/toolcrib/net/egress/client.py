@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx, Services, conversation_of
 from toolcrib.core.errors import (
     BadInput,
     Blocked,
@@ -41,25 +41,29 @@ from toolcrib.net.pace import Pace
 
 
 class LocalServers:
-    """Ports of 127.0.0.1 on which we ourselves listen for servers in runs, by conversation."""
+    """Ports of 127.0.0.1 on which we ourselves listen for servers in runs, by conversation.
+
+    Those of its agents are among them, and open to them.
+    """
 
     def __init__(self) -> None:
         self._ports: dict[str, dict[int, bool]] = {}
 
     def add(self, session: str, port: int, *, offline: bool) -> None:
         """List a port; `offline`: the run behind it can send nothing anywhere."""
-        self._ports.setdefault(session, {})[port] = offline
+        self._ports.setdefault(conversation_of(session), {})[port] = offline
 
     def remove(self, session: str, port: int) -> None:
         """List it no longer, before it is closed: others may have the number then."""
-        ports = self._ports.get(session, {})
+        conversation = conversation_of(session)
+        ports = self._ports.get(conversation, {})
         ports.pop(port, None)
         if not ports:
-            self._ports.pop(session, None)
+            self._ports.pop(conversation, None)
 
     def ports(self, session: str, *, offline: bool = False) -> frozenset[int]:
         """Those of one conversation; with `offline` only of runs that reach nothing else."""
-        found = self._ports.get(session, {})
+        found = self._ports.get(conversation_of(session), {})
         return frozenset(port for port, cut_off in found.items() if cut_off or not offline)
 
     def __contains__(self, port: int) -> bool:

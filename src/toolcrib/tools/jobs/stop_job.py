@@ -31,7 +31,7 @@ async def stop_job(
     """
     jobs = ctx.use(Jobs)
     job = await jobs.find(id, ctx)
-    if job.session != ctx.session.id and ctx.caller.surface != "cli":
+    if not ctx.session.includes(job.session) and ctx.caller.surface != "cli":
         raise Denied(
             f"Job {job.id} belongs to another conversation.",
             hint=f"The user can stop it: toolcrib call stop_job id={job.id}",
