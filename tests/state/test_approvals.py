@@ -92,6 +92,14 @@ async def test_once_is_once_and_for_any_session(
     assert await approvals.list_open() == []
 
 
+async def test_once_is_not_for_the_agents_of_others(approvals: Approvals) -> None:
+    await approvals.grant(await ask(approvals))
+    assert not await approvals.is_granted(MARK, "push", "s2/agent:1")
+    assert await approvals.is_granted(MARK, "push", "s1")
+    await approvals.grant(await ask(approvals, session="s2/agent:1"))
+    assert await approvals.is_granted(MARK, "push", "s2/agent:1")
+
+
 async def test_a_grant_is_used_by_exactly_one_process(approvals: Approvals, spawn: Spawn) -> None:
     for n in range(5):
         await approvals.grant(await ask(approvals, session=f"s{n}"))

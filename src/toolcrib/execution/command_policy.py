@@ -57,6 +57,12 @@ NEVER_GIT: tuple[str, ...] = (
     "--no-index",
 )
 NEVER_GIT += ("--exec*", "--upload-pack*", "--filters", "--batch*", "--contents*")
+GIT_OPTIONS_WITH_VALUE = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}
+)
+"""Those before its command whose value is a word of its own."""
+OPTIONS_ALONE = frozenset({"-h", "--help", "-v", "-V", "--version"})
+"""With these a program does nothing else."""
 EXACTLY = frozenset(
     (
         *("git --version", "git branch", "git branch -a", "git branch --show-current"),
@@ -259,7 +265,8 @@ def _by_rule(command: ShellCommand, rules: Sequence[CommandRule]) -> Decision | 
 def _restricted(
     rule: CommandRule, number: int, values: Sequence[str | None], *, nested: bool
 ) -> Decision | None:
-    fits = covers(rule.pattern, values)
+    found = {covers(rule.pattern, words) for words in (values, _without_options(values))}
+    fits = True in found or (None if None in found else False)
     reason = f"rule {number} of run.rules ({_rule_text(rule)})"
     if fits:
         return Decision(rule.action, reason, explicit=True)
@@ -267,6 +274,15 @@ def _restricted(
     if fits is None and not (nested and values[0] is None):
         return Decision("ask", f"{reason}, which may match", explicit=True)
     return None
+
+
+def _without_options(values: Sequence[str | None]) -> Sequence[str | None]:
+    """A command without the options before its first other word: `git -C x push` pushes too."""
+    name, rest = values[0], list(values[1:])
+    while rest and (rest[0] or "").startswith("-") and rest[0] not in OPTIONS_ALONE:
+        takes_value = name == "git" and rest[0] in GIT_OPTIONS_WITH_VALUE
+        del rest[: 2 if takes_value else 1]
+    return (name, *rest)
 
 
 def _rule_text(rule: CommandRule) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from toolcrib.core.context import Services
+from toolcrib.core.context import AGENT_MARK, Services
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.tool import fits
 from toolcrib.state.redaction import redact_tokens
@@ -194,7 +194,13 @@ class Approvals:
                 globs = []
             if "*" in globs or (targets and all(_matches(t, globs) for t in targets)):
                 return True
-            once = [i for i, scope, mark, *_ in grants if scope == "once" and mark == fingerprint]
+            # A person who answers one conversation does not answer the agents of another.
+            owners = ("", session) if AGENT_MARK in session else ()
+            once = [
+                i
+                for i, scope, mark, owner, _ in grants
+                if scope == "once" and mark == fingerprint and (not owners or owner in owners)
+            ]
             if once:
                 connection.execute("DELETE FROM approval_grant WHERE id = ?", (once[0],))
             return bool(once)
@@ -220,7 +226,8 @@ class Approvals:
 
         Args:
             request_id: the id that the call was given.
-            scope: `once` for one call with the same arguments from any session,
+            scope: `once` for one call with the same arguments from any session, but for
+                those of other conversations' agents,
                 `site` for every address of the site in the session that asked,
                 `session` for every call of the tool in the session that asked,
                 `rule` for good.
@@ -250,7 +257,7 @@ class Approvals:
                 scope,
                 request.tool,
                 "" if scope == "site" or (target and scope == "rule") else mark,
-                request.session if scope in ("session", "site") else "",
+                request.session if scope != "rule" else "",
                 {"rule": target, "site": request.site}.get(scope, ""),
                 time.time(),
             )

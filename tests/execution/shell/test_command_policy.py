@@ -62,6 +62,9 @@ PUSHES = r"""
 git push
 git push origin main
 /usr/bin/git push
+git -C . push
+git -c a=b --no-pager push origin
+git --git-dir=.git -p push
 ls && git push
 ls; git push
 ls | git push
