@@ -146,14 +146,14 @@ async def test_what_a_person_decides_by_cannot_be_forged(mode: str, tmp_path: Pa
 @both
 async def test_a_no_counts_though_another_answer_opened_the_host(mode: str, tmp_path: Path) -> None:
     """Two calls to one host, asked about at once: one is allowed, the other is not."""
-    both_asked, answered, forms = asyncio.Event(), asyncio.Event(), list[str]()
+    both_open, answered, forms = asyncio.Event(), asyncio.Event(), list[str]()
 
     async def fill(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         del context
         forms.append(params.message)
         if len(forms) == 2:
-            both_asked.set()
-        await both_asked.wait()
+            both_open.set()
+        await both_open.wait()
         if "first" in params.message:
             return types.ElicitResult(action="accept", content={"allow": True})
         await answered.wait()

@@ -117,8 +117,10 @@ class ChangeView:
                 removed += block.a2 - block.a1
             self._show(name, kind, before, after)
         target = _target(delta) if kind != "deleted" else ""
-        is_shown = bool(added or removed or not size or name.endswith("/"))
-        lines = f"+{added} -{removed}" if is_shown else f"{size_of(size)}, its content is not shown"
+        has_lines = bool(added or removed or not size or name.endswith("/"))
+        lines = (
+            f"+{added} -{removed}" if has_lines else f"{size_of(size)}, its content is not shown"
+        )
         parts = ["a link to " + target] if target else [] if delta.same else [lines]
         parts += [run] if kind != "deleted" and (run := _leave_to_run(delta)) else []
         extent = ", ".join(parts) or "its content is as it was"
