@@ -259,7 +259,7 @@ def own_tools(url: str, tmp_path: Path) -> dict[str, Any]:
 @each_case("stream", [True, False])
 async def test_tools_of_ours_for_clients_without(tmp_path: Path, stream: bool) -> None:
     first = Turn("I read. ", [("read_file", {"path": "notes.md"})], piece=4)
-    with model_server(first, Turn("It is plum."), Turn("As I said.")) as server:
+    with model_server(first, Turn("It is plum."), Turn("As I words.")) as server:
         async with (
             proxied_box(own_tools(server.url, tmp_path)) as (base, _),
             httpx2.AsyncClient(base_url=base, timeout=60) as client,
@@ -353,6 +353,32 @@ async def test_rounds_have_an_end(tmp_path: Path) -> None:
             answer = await client.post(PATH, json=ask(stream=True))
     assert read(answer.content)[0] == ".\n\n.\n\n.\n\nEnd."
     assert len(server.requested) == 4
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_model_that_writes_calls_for_ever_comes_to_an_end(
+    tmp_path: Path, stream: bool
+) -> None:
+    """As small ones do, offered tools or not, once what went before is full of calls."""
+    text = '<tool_call>{"name": "read_file", "arguments": {"path": "notes.md"}}</tool_call>'
+    with model_server(lambda body: Turn(text)) as server:
+        tree = own_tools(server.url, tmp_path)
+        tree["proxy"]["rounds"] = 3
+        async with (
+            proxied_box(tree) as (base, _),
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post(PATH, json=ask(stream=stream))
+    assert len(server.requested) == 4
+    if stream:
+        words = read(answer.content)[0]
+    else:
+        (choice,) = answer.json()["choices"]
+        words = choice["message"]["content"]
+        assert choice["finish_reason"] == "stop"
+        assert not choice["message"].get("tool_calls")
+    assert "proxy.rounds" in words
+    assert "<tool_call>" not in words
 
 
 async def test_the_trace_has_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -298,6 +298,20 @@ async def test_addresses_of_the_inside_are_refused(server, settings):
     assert server.requested == []
 
 
+async def test_nobody_is_asked_about_what_nothing_would_come_of(tmp_path):
+    """As an address of the inside, or a file of the workspace."""
+    (tmp_path / "todo.md").write_text("secret")
+    rules = [{"action": "ask", "tool": "fetch_url"}]
+    async with Toolbox({"policy": {"rules": rules}}, workspace=tmp_path) as box:
+        for url, code in (("http://192.168.1.5:8080/", "blocked_address"), ("a b", "bad_input")):
+            refused = await box.call("fetch_url", {"url": url})
+            assert refused.error.code == code, refused.render()
+        refused = await box.call("fetch_url", {"url": "todo.md"})
+        assert refused.error.hint == 'read_file with path="todo.md" reads it.'
+        requested = await box.call("fetch_url", {"url": "https://page.example/"})
+        assert requested.error.code == "needs_approval"
+
+
 async def test_a_redirect_to_the_inside_is_refused(server, box):
     server["/a"] = Answer("", 302, headers={"Location": "http://127.0.0.2/secret"})
     result = await box.call("fetch_url", {"url": f"{server.url}/a"})

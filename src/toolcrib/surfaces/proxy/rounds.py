@@ -26,6 +26,10 @@ from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stre
 SaveSteps = Callable[[PromptMessage, list[PromptMessage]], Awaitable[None]]
 PROGRESS_SECONDS = 10.0
 PARAGRAPH = "\n\n"
+LIMIT = (
+    "\n\n[toolcrib runs no more tools for this answer: the limit of proxy.rounds or proxy.seconds "
+    "is reached. Ask again to go on.]\n\n"
+)
 REFUSALS = (400, 413, 422, 500, 501)
 """With these a server refuses what a request says: its length, its roles, tools that it has."""
 
@@ -92,14 +96,16 @@ class ChatRounds:
         self._tokens_in = 0
         self._tail = StreamTail(request.dialect)
         self._is_bare = False
+        self._is_last = False
 
     async def run(self) -> RoundsOutcome:
         """Send the request, and the answer to the client."""
         number = 0
         while True:
             number += 1
-            is_last = self._is_bare or number > self._limits.rounds or monotonic() > self._end
-            body = self._with_tools(offers=not is_last)
+            over = number > self._limits.rounds or monotonic() > self._end
+            self._is_last = self._is_bare or over
+            body = self._with_tools(offers=not self._is_last)
             data = text_of_json(body).encode("utf-8", "replace")
             lines = framed(self._headers, data)
             method, target = self._request.method, self._request.target
@@ -217,7 +223,15 @@ class ChatRounds:
         return event_frame({"object": "chat.completion.chunk", **own.template, "choices": [choice]})
 
     async def _run_calls(self, calls: Sequence[dict[str, Any]], own: OwnCallFilter | None) -> bool:
-        """Run calls of ours, one after the other; whether a person must decide first."""
+        """Run calls of ours, one after the other; whether the answer has to end with them.
+
+        A model may write calls of tools that it is not offered any more.
+        """
+        if self._is_last:
+            self._texts.append(LIMIT)
+            if own is not None:
+                await self._write(self._text(own, LIMIT))
+            return True
         call_message: PromptMessage = {"role": "assistant", "content": "", "tool_calls": [*calls]}
         made: list[PromptMessage] = [call_message]
         stopped = False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
@@ -13,6 +15,7 @@ from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, Count, Offset, Param, Tokens, tool
 from toolcrib.documents.html_text import Format
+from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.fence import escape_fence
@@ -48,8 +51,35 @@ MAX_LINK_CHARS = 100
 # `](url)`, `](<url>)` or `<url>`, and parentheses inside.
 _TARGET = re.compile(r"(?:\]\(<?|<)((?:[^()\s<>]|\([^()\s<>]*\))+)")
 _WORD = re.compile(r"\w{2,}")
+
+
+async def _single_url(text: str, ctx: Ctx) -> str:
+    """The address of one page, refused before a person is asked about what nothing comes of.
+
+    Raises:
+        BadInput: it is a file of the workspace, or no address.
+        Blocked: the guard lets nobody there.
+    """
+    address = await expand_reference(text.strip(), ctx)
+    if not address:
+        return ""
+    if "://" not in address and await asyncio.to_thread(_is_file, address, ctx):
+        raise BadInput(
+            f"{address} is a file of the workspace, not an address.",
+            hint=f'read_file with path="{address}" reads it.',
+        )
+    check_public_url(address, ctx)
+    return address
+
+
+def _is_file(name: str, ctx: Ctx) -> bool:
+    with suppress(ToolError):
+        return stat.S_ISREG(ctx.use(Workspace).resolve(name, ctx.session.directory).stat().st_mode)
+    return False
+
+
+OneUrl: TypeAlias = Annotated[str, Param(kind="url", check=_single_url)]
 # Checked one by one in the tool, so that a bad one does not fail the others.
-OneUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
 EachUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
 
 
