@@ -43,7 +43,7 @@ from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Owner, Store
 from toolcrib.system.threads import Checkpoint, content_id, explained, random_id
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, printable, some_of
 
 PRUNE_EVERY = 50
 SILENT_SECONDS = 600.0
@@ -242,6 +242,7 @@ class Changes:
         path: SafePath | None = None,
         *,
         number: int = 0,
+        session: Session | None = None,
         standing: bool = False,
         tool: str = "undo_changes",
     ) -> tuple[AppliedStep, list[LoggedStep]]:
@@ -254,6 +255,7 @@ class Changes:
             count: how many steps.
             path: only those that touched it, and of them only what was done to it.
             number: this step alone, whatever it did; 0 for the last ones.
+            session: only those of this conversation and its agents.
             standing: pass over steps that were taken back already, and those that did that.
             tool: who asks, for the log.
 
@@ -271,10 +273,12 @@ class Changes:
         if number:
             found = [await self._without_undone(await self.numbered(number))]
         else:
-            found = await self.steps(path, count, standing=standing)
+            found = await self.steps(path, count, session=session, standing=standing)
         if len(found) < count and not number:
             where = f" of {path.display}" if path else ""
             if not found:
+                if session is not None and (others := await self.steps(limit=1, standing=True)):
+                    raise _others_alone(others[0])
                 where = f" to {path.display}" if path else ""
                 raise NoResults(
                     f"No change{where} can be undone: none was made here.",
@@ -321,13 +325,19 @@ class Changes:
         return step
 
     async def steps(
-        self, path: SafePath | None = None, limit: int = 20, *, standing: bool = False
+        self,
+        path: SafePath | None = None,
+        limit: int = 20,
+        *,
+        session: Session | None = None,
+        standing: bool = False,
     ) -> list[LoggedStep]:
         """The last steps whose paths all lie in the workspace, whoever made them.
 
         Args:
             path: only those that touched it or what it holds.
             limit: how many at most.
+            session: only those of this conversation and its agents.
             standing: only those whose changes still hold: none that was taken back, and none
                 that took another back.
         """
@@ -344,7 +354,7 @@ class Changes:
                 ours = [
                     history.with_undone(s) for s in ours if history.takes(s, is_undo=s.id in undos)
                 ]
-            found += ours
+            found += [s for s in ours if session is None or session.includes(s.session)]
             if not rows:
                 break
             before = rows[-1].id
@@ -568,6 +578,15 @@ class _Transaction:
             began=self._began,
         )
         return self._logged
+
+
+def _others_alone(step: LoggedStep) -> NoResults:
+    names = some_of([printable(path.rpartition("/")[2]) for path in step.paths])
+    return NoResults(
+        "This conversation has no change that could be undone.",
+        hint=f"Another one made step {step.id} ({step.tool}: {names}): undo_changes with "
+        f"id={step.id} undoes that.",
+    )
 
 
 def _taken_back(step: LoggedStep, back: Step) -> LoggedStep:

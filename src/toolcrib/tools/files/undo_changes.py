@@ -47,14 +47,23 @@ async def undo_changes(
     Called again it takes back the step before. Refused where a file was changed since.
     """
     changes = ctx.use(Changes)
+    # What is named by its number or place is meant, whoever changed it.
+    is_named = id is not None or path is not None or ctx.session.single
+    session = None if is_named else ctx.session
     if id is not None:
         last = [await changes.numbered(id)]
     else:
-        last = await changes.steps(path, steps, standing=True)
+        last = await changes.steps(path, steps, session=session, standing=True)
     if (id or len(last) == steps) and any(step.program is not None for step in last):
         return await _undo_one_by_one(last, ctx)
     applied, undone = await changes.undo(
-        ctx, steps, path, number=id or 0, standing=True, tool=undo_changes.name
+        ctx,
+        steps,
+        path,
+        number=id or 0,
+        session=session,
+        standing=True,
+        tool=undo_changes.name,
     )
     start = ctx.use(Workspace).start(ctx.session.directory).absolute
     lines = [_line(step, start) for step in undone[:MAX_LISTED]]
