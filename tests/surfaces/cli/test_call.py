@@ -76,6 +76,8 @@ def test_words_that_are_no_arguments(word: str) -> None:
     ("words", "message"),
     [
         (("join_words", "words=a", "loose"), "'loose' is not an argument"),
+        (("join_words", "a b", "c d"), "Write each as key=value: words=…, times=…"),
+        (("join_words", "a", "b", "--set", "web.serch=1"), "unknown key web.serch"),
         (("join_words", "words=a", "--json-args", "{}"), "in one way"),
         (("join_words", "--json-args", "{"), "not valid JSON"),
         (("join_words", "word=a"), "Did you mean 'words'?"),

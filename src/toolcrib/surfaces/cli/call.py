@@ -62,8 +62,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Send the call and print what it gives."""
+    config = flags.load()  # with a broken one no tool is known by its arguments
     sent = _arguments(options)
-    config = flags.load()
     # What is kept for read_more belongs to a conversation, so each has a name to come back by.
     session = options.session or token_hex(4)
     caller = _caller(single=not options.session)
@@ -179,6 +179,10 @@ def how_to_write(words: Sequence[str]) -> str:
         about = f"toolcrib help {tool}" if _parameters(tool) else "toolcrib call --help"
         return f"Arguments are written key=value; {about} shows what there is."
     first = [" ".join(loose)] if loose else []
+    if len(loose) > 1 and any(map(str.isspace, "".join(loose))):
+        # They were quoted, so each is a value of its own.
+        names = ", ".join(f"{name}=…" for name in _parameters(tool)[:4])
+        return f"Write each as key=value: {names}; toolcrib help {tool} shows what there is."
     return f"Write: {shlex.join(['toolcrib', 'call', tool, *first, *named, *own])}"
 
 
