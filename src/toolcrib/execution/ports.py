@@ -319,7 +319,9 @@ class RunPorts:
             if self._sockets is None:
                 return
             for served in other.served:
-                if served.local not in self._reached and not self.owner.is_full:
+                # Its own program listens on those that it serves itself.
+                is_free = served.local not in self._reached and served.local not in self.ports
+                if is_free and not self.owner.is_full:
                     await self._listen(self._sockets, other, served)
 
     def _go_online(self) -> None:

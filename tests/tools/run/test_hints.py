@@ -137,3 +137,21 @@ async def test_what_only_the_user_can_make_is_not_run_again(tmp_path: Path) -> N
             text = (await box.call("run_command", given)).text
             assert "the user makes them with: toolcrib call apply_changes" in text
             assert ("run it again with commit=auto" in text) is again, text
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("echo Serving HTTP on 0.0.0.0 port 9000; sleep 60", "[a server: ports=[9000] keeps it"),
+        ("echo '  Local:   http://localhost:5173/'; sleep 60", "[a server: ports=[5173] keeps it"),
+        ("true uvicorn app:app; sleep 60", "[if it is a server, ports=[ITS PORT] keeps it going"),
+        ("echo started; sleep 60", ""),
+    ],
+)
+async def test_a_server_in_the_foreground_is_told_how_to_be_one(
+    box: Toolbox, command: str, hint: str
+) -> None:
+    result = await box.call("run_command", {"command": command, "timeout": 2})
+    assert result.error is not None and result.error.code == "timeout"
+    assert hint in result.text
+    assert hint or "a server" not in result.text

@@ -566,3 +566,22 @@ async def test_the_port_of_the_guard_is_no_servers(box: Toolbox, strong: None) -
     refused = await box.call("run_command", arguments, caller=person)
     assert refused.error is not None
     assert "another number" in refused.render()
+
+
+async def test_two_servers_of_a_conversation_have_one_number_each_for_itself(
+    box: Toolbox, strong: None
+) -> None:
+    del strong
+    arguments = {"command": "python3 -u -m http.server 8000", "ports": [8000]}
+    urls = []
+    for _ in range(2):
+        begun = await box.call("run_command", arguments, session="one")
+        assert begun.error is None, begun.render()
+        found = re.search(r"http://127.0.0.1:\d+/", begun.text)
+        assert found, begun.text
+        urls.append(found[0])
+    assert urls[0] != urls[1]
+    async with asyncio.timeout(60):
+        for url in urls:
+            while (await box.call("fetch_url", {"url": url}, session="one")).error is not None:
+                await asyncio.sleep(0.1)

@@ -67,7 +67,8 @@ def state_line(job: Record) -> str:
         "running": f"running for {seconds}",
         "lost": f"lost: the process that ran it is gone{UNLOGGED * (job.kind == 'command')}",
     }.get(job.state, f"{job.state} after {seconds}")
-    code = "" if job.exit_code is None else f", exit code {job.exit_code}"
+    is_over = job.exit_code is not None and job.state != "running"
+    code = f", exit code {job.exit_code}" if is_over else ""
     size = f", {job.total:,} bytes of output" if job.total else ""
     return f"Job {job.id} ({job.title}): {states}{code}{size}"
 

@@ -398,6 +398,18 @@ QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 NOTEBOOK = re.compile(r"^[ \t]*[!%]\w", re.MULTILINE)
 GIT_SETTINGS = re.compile(r"could not write config file [^\n]*: Device or resource busy")
 DOCKER = re.compile(r"[Cc]annot connect to the Docker daemon|docker\.sock")
+SERVES = re.compile(
+    r"\b(?:serving|listening|running|started|ready|available|local)\b[^\n]{0,80}?"
+    r"(?:\bport |https?://[^\s:/]{1,80}:|:)(\d{2,5})\b",
+    re.IGNORECASE,
+)
+"""What servers say once they can be reached, with the port."""
+SERVERS = re.compile(
+    r"\b(?:http\.server|runserver|uvicorn|gunicorn|hypercorn|flask\b.{1,40}\brun|streamlit run|vite"
+    r"|next dev|(?:npm|yarn|pnpm)(?: run)? (?:start|dev|serve)|php -S|rails s|http-server"
+    r"|(?:jekyll|hugo|mkdocs) serv)"
+)
+"""Commands of usual ones, which may say nothing while their output is a pipe."""
 RIGHTS = re.compile(
     r"^sudo: |are you root\?|must be (?:run as )?root|no new privileges", re.MULTILINE
 )
@@ -418,6 +430,10 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
         found.append("nothing of a shell is kept: write it before what needs it, with &&")
         if "cd" in names:
             found[-1] = f"a cd ends with its call: give 'cwd'{_or_change(ctx)}"
+    if ran.timed_out and (serves := SERVES.search(tail)):
+        found.append(f"a server: ports=[{serves[1]}] keeps it going, and opens it")
+    elif ran.timed_out and SERVERS.search(command):
+        found.append("if it is a server, ports=[ITS PORT] keeps it going, and opens it")
     if not ran.timed_out and "wait" not in names and BEHIND.search(QUOTED.sub("", command)):
         found.append("what still ran was ended with the call: use background=true instead of &")
     return [f"[{line}]" for line in dict.fromkeys(found)]
