@@ -298,6 +298,18 @@ def test_without_a_word_the_model_has_a_folder_and_its_tools_answer(
     assert "--workspace" not in displayed
 
 
+def test_a_clone_in_the_place_of_the_usual_folder_is_left_alone(
+    program: Program, file: Path
+) -> None:
+    home = Path(program.env["HOME"])
+    (home / "toolcrib/.git").mkdir(parents=True)
+    done = install(program, file)
+    assert done.code == 0, done
+    entry = json.loads(file.read_text())["mcpServers"]["toolcrib"]
+    assert command(entry)[-1] == str(home / "toolcrib-files")
+    assert (home / "toolcrib-files").is_dir()
+
+
 def test_what_the_entry_says_stays_where_it_is_not_said_anew(program: Program, file: Path) -> None:
     options = (
         "--profile",

@@ -162,14 +162,18 @@ def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) ->
     """The flags with a folder that the model works in; it is there, or made."""
     flags.require_folders()
     _refuse_wide(flags.roots, flags.load())
-    if flags.workspace or flags.load().workspace.roots or not host.folder:
+    if flags.workspace or not host.folder:
+        return flags
+    # What is set for all hosts is not meant for one that opens another project each time.
+    is_project = "${" in host.folder
+    if flags.load().workspace.roots and not is_project:
         return flags
     before = () if file is None or quiet else _folders_before(host, file)
     if before:
         return replace(flags, workspace=before)
-    if "${" in host.folder:
+    if is_project:
         return replace(flags, workspace=(host.folder,))
-    usual = Path(host.folder).expanduser()
+    usual = _usual(Path(host.folder).expanduser())
     if quiet:
         if not usual.is_dir():
             print(f"note: make its folder first: mkdir -p {usual}", file=sys.stderr)
@@ -177,6 +181,14 @@ def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) ->
     chosen = str(_chosen(usual))
     _refuse_wide([chosen], flags.load())
     return replace(flags, workspace=(chosen,))
+
+
+def _usual(folder: Path) -> Path:
+    """The folder for the model alone, or another name where a repository has that one.
+
+    As that of toolcrib itself, which many clone to `~/toolcrib`.
+    """
+    return folder.with_name(f"{folder.name}-files") if (folder / ".git").exists() else folder
 
 
 def _refuse_wide(folders: Sequence[str], config: Config) -> None:
