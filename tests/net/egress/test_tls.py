@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +29,20 @@ async def test_trusts_the_configured_authority(make_egress: Make, authority: Aut
     async with WireServer({"/": reply(b"secure")}, context=context) as server:
         assert (await egress.fetch(server.url("/", "public.test"))).body == b"secure"
         assert (await egress.fetch(server.url())).body == b"secure"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the transport brings its own")
+async def test_trusts_what_the_system_trusts(
+    make_egress: Make, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the authority of a company, beside those of the web."""
+    usual = ssl.get_default_verify_paths().cafile
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text((Path(usual).read_text() if usual else "") + authority.ca_file.read_text())
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    context = authority.context("public.test")
+    async with WireServer({"/": reply(b"secure")}, context=context) as server:
+        assert (await make_egress().fetch(server.url("/", "public.test"))).body == b"secure"
 
 
 @pytest.mark.rows("A40")

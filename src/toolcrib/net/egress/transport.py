@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,6 +52,17 @@ def client_context(ca_file: str) -> ssl.SSLContext:
     if extra:
         context.load_verify_locations(cadata=b"".join(extra))
     return context
+
+
+def system_authorities() -> list[bytes]:
+    """What Linux trusts in DER form, among it what a company added; empty elsewhere.
+
+    Windows fetches most of its authorities only when they are needed, and macOS does not give
+    them to OpenSSL: there those that the transport brings are better.
+    """
+    if sys.platform != "linux":
+        return []
+    return ssl.create_default_context().get_ca_certs(binary_form=True)
 
 
 def all_authorities(ca_file: str) -> bytes:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.addresses import IPAddress, plain
-from toolcrib.net.egress.transport import MAX_CLIENTS, Request, certificates, failure
+from toolcrib.net.egress.transport import (
+    MAX_CLIENTS,
+    Request,
+    certificates,
+    failure,
+    system_authorities,
+)
 from toolcrib.net.egress.url import Headers, Target
 
 if TYPE_CHECKING:
@@ -100,9 +106,11 @@ class WreqTransport:
             ),
         }
         options |= dict.fromkeys(("gzip", "brotli", "deflate", "zstd"), False)
-        extra = certificates(config.ca_file)
-        if extra:
-            options["tls_verify"] = wreq.CertStore(der_certs=extra, default_paths=True)
+        # Its own store is that of browsers, in which no authority of a company is.
+        known = system_authorities()
+        trusted = [*known, *certificates(config.ca_file)]
+        if trusted:
+            options["tls_verify"] = wreq.CertStore(der_certs=trusted, default_paths=not known)
         return options
 
     async def close(self) -> None:
