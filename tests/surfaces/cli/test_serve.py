@@ -85,7 +85,7 @@ def test_a_port_in_use_says_what_to_do(program: Program) -> None:
         done = program("serve", "--port", str(port))
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        f"Another program has port {port}. Serve on another: toolcrib serve --port {port + 1}"
+        f"Another program has port {port}. Serve on another: toolcrib serve --port {port + 2}"
     )
 
 

@@ -61,6 +61,7 @@ def why_not(error: BaseException | None, command: str, host: str, port: int) -> 
     if not isinstance(error, OSError):
         return "toolcrib could not start to serve."  # what failed has been told
     if error.errno == errno.EADDRINUSE:
-        another = f"toolcrib {command} --port {port + 1 if port < LAST_PORT else 0}"
+        # `toolcrib serve` and `toolcrib proxy` have ports beside each other.
+        another = f"toolcrib {command} --port {port + 2 if port + 2 <= LAST_PORT else 0}"
         return f"Another program has port {port}. Serve on another: {another}"
     return f"toolcrib cannot listen on {host}, port {port}: {error.strerror or error}."

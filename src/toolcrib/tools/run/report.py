@@ -31,7 +31,7 @@ from toolcrib.system.child import Chunk
 from toolcrib.system.collector import Ring
 from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.cleaner import printed
-from toolcrib.text.display import printable, some_of
+from toolcrib.text.display import counted, printable, some_of
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
 
@@ -314,7 +314,8 @@ def _unnamed(outcome: RunOutcome, count: int) -> str:
     folders = dict.fromkeys(
         f"{posixpath.dirname(changed.path) or '.'}/" for changed in outcome.files[MAX_FILES:]
     )
-    return f"{count:,} more" + (f", some in {some_of(list(folders))}" if folders else "")
+    what = f"{count:,} more" if outcome.files else counted(count, "file")
+    return what + (f", some in {some_of(list(folders))}" if folders else "")
 
 
 def _named(changed: Any) -> str:
