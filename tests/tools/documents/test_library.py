@@ -355,6 +355,21 @@ async def test_which_and_how_many_files(box: Toolbox, ws: Path) -> None:
     assert "r01.md:1-3" in result.text
 
 
+async def test_a_count_keeps_files_with_some_of_the_words_apart(box: Toolbox, ws: Path) -> None:
+    for name, text in {
+        "deal_a.md": "# Deal A\n\nIt begins in May. A penalty of 2 percent applies.\n",
+        "deal_b.md": "# Deal B\n\nLate delivery is talked about.\n",
+        "sports.md": "# Sports\n\nThe penalty was exciting.\n",
+    }.items():
+        (ws / name).write_text(text)
+    result = await ask(box, "ask_documents", question="How many deals mention a penalty?")
+    lines = result.text.splitlines()
+    assert " have all of the words: deals, penalty; 2 more have some" in lines[0]
+    assert lines[0].startswith("1 of ")
+    assert lines[1].endswith("A penalty of 2 percent applies.")
+    assert (result.data["matched"], result.data["have_all_words"]) == (3, 1)
+
+
 async def test_a_list_goes_on(box: Toolbox, ws: Path) -> None:
     for number in range(45):
         (ws / f"r{number:02}.md").write_text(

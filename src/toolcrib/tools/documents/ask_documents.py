@@ -175,8 +175,19 @@ def _telling_line(passage: FoundPassage) -> str:
     """The sentence of a passage that has the most words of the question."""
     words = [word.casefold()[:STEM_CHARS] for word in passage.words]
     sentences = [s for s in _SENTENCE.split(passage.chunk.text) if s.strip()]
-    best = max(sentences, key=lambda s: sum(word in s.casefold() for word in words), default="")
+
+    def rank(sentence: str) -> tuple[int, bool]:
+        count = sum(word in sentence.casefold() for word in words)
+        return count, not sentence.lstrip().startswith("#")  # a heading says less than a sentence
+
+    best = max(sentences, key=rank, default="")
     return one_line(best, LINE_CHARS)
+
+
+def _has_all(citation: Citation, words: Sequence[str]) -> bool:
+    """Whether a file has every word of a question in its best passage, or in its name."""
+    text = f"{citation.label}\n{citation.passage.chunk.text}".casefold()
+    return all(word.casefold()[:STEM_CHARS] in text for word in words)
 
 
 async def _matching_files(
@@ -194,10 +205,13 @@ async def _matching_files(
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
     least = "" if ranking.complete else "At least "
-    head = (
-        f"{least}{len(found):,} of {counted(total, 'file')} match. These are counted by their "
-        "words: no model has read them."
-    )
+    whole = sum(_has_all(citation, content_words(about)) for citation in found)
+    counts = f"{len(found):,} of {counted(total, 'file')} match"
+    if 0 < whole < len(found):
+        words = ", ".join(content_words(about))
+        counts = f"{whole:,} of {counted(total, 'file')} have all of the words: {words}"
+        counts += f"; {len(found) - whole:,} more have some of them"
+    head = f"{least}{counts}. These are counted by their words: no model has read them."
     lines = [head, *notes, *ranking_notes(ranking)]
     job = ""
     if ctx.config.documents.model and found and not start:
@@ -218,6 +232,7 @@ async def _matching_files(
         "mode": "files",
         "looked_at": total,
         "matched": len(found),
+        "have_all_words": whole,
         "complete": ranking.complete,
         "files": [
             {"path": c.file, "place": c.place, "score": c.passage.score} for c in found[start:end]
