@@ -185,9 +185,8 @@ def _telling_line(passage: FoundPassage) -> str:
 
 
 def _has_all(citation: Citation, words: Sequence[str]) -> bool:
-    """Whether a file has every word of a question in its best passage, or in its name."""
-    text = f"{citation.label}\n{citation.passage.chunk.text}".casefold()
-    return all(word.casefold()[:STEM_CHARS] in text for word in words)
+    """Whether a file has every word of a question in its best passage, in whatever form."""
+    return {w.casefold() for w in words} <= {w.casefold() for w in citation.passage.words}
 
 
 async def _matching_files(
