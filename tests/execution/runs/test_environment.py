@@ -26,7 +26,11 @@ NAMED = {
     "by a link": ("BASH_ENV", "{root}/env.sh", "echo x > there; ln -s there env.sh"),
     "by a link above": ("PERL5LIB", "{root}/a/perl", "mkdir -p b/perl; ln -s b a"),
     "a module of Python's own": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/json.py"),
-    "a package of Python's own": ("PYTHONPATH", "src", "mkdir -p src/json; echo > src/json/a.py"),
+    "a package of Python's own": (
+        "PYTHONPATH",
+        "src",
+        "mkdir -p src/json; echo > src/json/__init__.py",
+    ),
     "a compiled one here": ("PYTHONPATH", ".", "echo x > json.cpython-311-x86_64-linux-gnu.so"),
 }
 OTHERS = {
@@ -35,6 +39,7 @@ OTHERS = {
     "an editor on PATH": ("EDITOR", "vim", "echo x > vim"),
     "other modules": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/own.py"),
     "one elsewhere": ("PYTHONPATH", "{root}/src", "mkdir -p src/own; echo x > src/own/json.py"),
+    "no package": ("PYTHONPATH", "src", "mkdir -p src/json; echo x > src/json/a.py"),
     "one that is not here": ("PYTHONPATH", "", "mkdir own; echo x > own/json.py"),
     "folders outside": ("LD_LIBRARY_PATH", "/usr/lib", "echo x > libc.so.6"),
 }
@@ -58,6 +63,17 @@ async def test_other_changes_are_made(
     with monkeypatch.context() as patched:
         patched.setenv(name, value.format(root=root))
         assert (await bench.changed(f"rm -rf *; {script}")).state == "applied"
+
+
+async def test_a_module_of_the_users_by_such_a_name_can_be_changed(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "src")
+    (root / "src/calendar").mkdir(parents=True)
+    for name in ("calendar/__init__.py", "types.py"):
+        (root / "src" / name).write_text("")
+    outcome = await bench.changed("for f in calendar/__init__ types; do echo x > src/$f.py; done")
+    assert outcome.state == "applied", outcome.notes
 
 
 async def test_a_root_that_is_named_is_not_held_whole(

@@ -86,12 +86,14 @@ class Variables:
         return self._is_module(delta)
 
     def _is_module(self, delta: Delta) -> bool:
-        """Whether Python would load it for one of its own modules."""
-        for path in (delta.path, delta.path.parent):
-            if path.parts and path.name.partition(".")[0] in sys.stdlib_module_names:
-                is_at_top = len(path.parts) == 1 and () in self._modules.ends
-                return is_at_top or self._modules.hold(path)
-        return False
+        """Whether Python would load it for one of its own modules, which it did not so far."""
+        is_package = delta.path.name.startswith("__init__.")
+        path = delta.path.parent if is_package else delta.path
+        name = path.name.partition(".")[0] if path.parts else ""
+        if delta.before or name not in sys.stdlib_module_names:
+            return False
+        is_at_top = len(path.parts) == 1 and () in self._modules.ends
+        return is_at_top or self._modules.hold(path)
 
 
 def _names(path: str) -> tuple[str, ...]:
