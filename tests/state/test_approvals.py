@@ -183,10 +183,10 @@ async def test_requests_and_grants_expire(approvals: Approvals) -> None:
 
 async def test_what_a_rule_allowed_is_not_given_back(approvals: Approvals) -> None:
     """Else it would be allowed once more when the rule is withdrawn."""
-    await approvals.restore(MARK, "push")
+    await approvals.restore(MARK, "push", "s1")
     assert await approvals.is_granted(MARK, "push", "any")
     await approvals.grant(await approvals.request(MARK, "push", "", "s1", ""), "rule")
-    await approvals.restore(MARK, "push")
+    await approvals.restore(MARK, "push", "s1")
     await approvals.withdraw((await approvals.list_rules())[0].id)
     assert not await approvals.is_granted(MARK, "push", "any")
 

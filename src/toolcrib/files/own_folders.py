@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.trees import entries_beneath, is_folder
 
-MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 6, 0.5
+MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
+MAX_HOME_ENTRIES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,20 @@ def own_folders(roots: Sequence[str]) -> OwnFolders:
         elif entry.name not in GENERATED_FOLDERS and is_folder(entry):
             folders.append(entry.path)
     return OwnFolders(folders, links)
+
+
+def home_links() -> list[str]:
+    """Links of the user's home by which programs find settings, absolute; blocking.
+
+    Those whose names begin with a dot, and those in `~/.config`.
+    """
+    home = os.path.expanduser("~")  # noqa: PTH111 - no home is no error
+    found: list[str] = []
+    for folder, start in ((home, "."), (f"{home}/.config", "")):
+        with suppress(OSError), os.scandir(folder) as entries:
+            found += [
+                entry.path
+                for entry in islice(entries, MAX_HOME_ENTRIES)
+                if entry.name.startswith(start) and entry.is_symlink()
+            ]
+    return found

@@ -141,7 +141,7 @@ async def _approved(call: Call, rights: Right) -> tuple[Decision, list[str]]:
         except NeedsApproval:
             # Where no conversation remembers them, answers before this one hold for the next try.
             for mark in given if session.single else ():
-                await call.ctx.use(Approvals).restore(mark, call.tool.name)
+                await call.ctx.use(Approvals).restore(mark, call.tool.name, session.id)
             raise
         session.open_hosts(decision.hosts)
         if not (is_answer or decision.hosts):

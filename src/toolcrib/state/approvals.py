@@ -266,13 +266,13 @@ class Approvals:
 
         return await self._rows.write(write)
 
-    async def restore(self, fingerprint: str, tool: str) -> None:
+    async def restore(self, fingerprint: str, tool: str, session: str) -> None:
         """Give back a grant for one call that was used up by a call which did not go on.
 
         Where a rule had allowed it, none was.
         """
         rule = "SELECT 1 FROM approval_grant WHERE scope = 'rule' AND tool = ? AND fingerprint = ?"
-        row = ("once", tool, fingerprint, "", "", time.time())
+        row = ("once", tool, fingerprint, session, "", time.time())
 
         def write(connection: sqlite3.Connection) -> None:
             if connection.execute(rule, (tool, fingerprint)).fetchone() is None:

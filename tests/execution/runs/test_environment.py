@@ -23,6 +23,23 @@ NAMED = {
     "modules of Perl": ("PERL5LIB", "{root}/perl", "mkdir -p perl/A; echo x > perl/A/B.pm"),
     "a template of git": ("GIT_TEMPLATE_DIR", "{root}/t", "mkdir -p t/hooks; echo > t/hooks/x"),
     "settings": ("XDG_CONFIG_HOME", "{root}/c", "mkdir -p c/x; echo x > c/x/y"),
+    "one without its ending": ("NODE_OPTIONS", "--require {root}/boot", "echo x > boot.js"),
+    "one that is a folder": ("NODE_OPTIONS", "-r {root}/b", "mkdir b; echo x > b/index.js"),
+    "behind an option": ("PERL5OPT", "-I{root}/pl", "mkdir pl; echo x > pl/A.pm"),
+    "a path without a slash": ("BASH_ENV", "env.sh", "mkdir a; echo x > a/env.sh"),
+    "a compiler's wrapper": ("CARGO_BUILD_RUSTC_WRAPPER", "{root}/w", "echo x > w"),
+    "options of a compiler": ("CFLAGS", "-O2 -fplugin={root}/p.so", "echo x > p.so"),
+    "a relative one by a link": ("LD_LIBRARY_PATH", "out/lib", "mkdir x; ln -s x out"),
+    "compiled code": ("PYTHONPYCACHEPREFIX", "{root}/c", "mkdir c; echo x > c/a.pyc"),
+    "an archive of modules": ("PYTHONPATH", "{root}/libs.zip", "echo x > libs.zip"),
+    "modules by a link": ("PYTHONPATH", "{root}/src", "mkdir gen; ln -s gen src"),
+    "modules by a link above": ("PYTHONPATH", "a/src", "mkdir gen; ln -s gen a"),
+    "what every Python runs": ("PYTHONPATH", "s", "mkdir s; echo > s/sitecustomize.abi3.so"),
+    "a package of that name": (
+        "PYTHONPATH",
+        "s",
+        "mkdir -p s/usercustomize; echo x > s/usercustomize/__init__.py",
+    ),
     "by a link": ("BASH_ENV", "{root}/env.sh", "echo x > there; ln -s there env.sh"),
     "by a link above": ("PERL5LIB", "{root}/a/perl", "mkdir -p b/perl; ln -s b a"),
     "a module of Python's own": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/json.py"),
@@ -74,6 +91,17 @@ async def test_a_module_of_the_users_by_such_a_name_can_be_changed(
         (root / "src" / name).write_text("")
     outcome = await bench.changed("for f in calendar/__init__ types; do echo x > src/$f.py; done")
     assert outcome.state == "applied", outcome.notes
+
+
+async def test_modules_of_the_users_can_be_changed(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is new in their folders alone is taken for another module's place."""
+    monkeypatch.setenv("PERL5LIB", f"{root}/lib")
+    (root / "lib").mkdir()
+    (root / "lib/Own.pm").write_text("1;\n")
+    assert (await bench.changed("echo '2;' >> lib/Own.pm")).state == "applied"
+    assert (await bench.changed("echo '2;' > lib/Strict.pm")).state == "held"
 
 
 async def test_a_root_that_is_named_is_not_held_whole(

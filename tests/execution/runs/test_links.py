@@ -284,6 +284,8 @@ OWN_LINKS = {
     "a folder above": (".github", "gh", "mkdir -p gh/workflows; echo x > gh/workflows/ci.yml"),
     "a file": ("AGENTS.md", "docs/rules.md", "mkdir -p docs; echo x > docs/rules.md"),
     "one in a folder": ("app/.idea", "../real", "date +%N > real/workspace.xml"),
+    "led on": (".theia", "step", "mkdir -p other; ln -sfn other step"),
+    "a link in the place of a folder above": ("AGENTS.md", "d/r.md", "mkdir -p e; ln -s e d"),
     "by another": (".theia", "step", "date +%N > real/settings.json"),
 }
 
@@ -301,7 +303,7 @@ async def test_where_the_users_links_lead_is_held(
     outcome = await bench.changed(script)
     (root / name).unlink()
     assert outcome.state == "held", outcome.notes
-    assert f"by the link {name}" in str(outcome.notes)
+    assert f"by the link {name}" in str(outcome.notes) or BY_A_LINK in str(outcome.notes)
     assert (await bench.changed(script)).state == "applied"
 
 
@@ -326,3 +328,32 @@ async def test_a_question_says_where_a_link_leads(bench: RunBench, root: Path) -
     (root / "CLAUDE.md").write_text("x\n")
     outcome = await bench.changed("chmod +x CLAUDE.md")
     assert "changed CLAUDE.md (it can be run now)" in outcome.preview.splitlines()
+
+
+async def test_where_links_of_the_home_folder_lead_is_held(
+    bench: RunBench, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As people have their settings in a repository of their own."""
+    home = tmp_path / "home"
+    (home / ".config").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("rc", "fish", "notes"):
+        (root / name).mkdir()
+    (home / ".bashrc").symlink_to(root / "rc/bashrc")
+    (home / ".config/fish").symlink_to(root / "fish")
+    (home / "notes").symlink_to(root / "notes")
+    for script in ("echo x > rc/bashrc", "echo x > fish/config.fish"):
+        outcome = await bench.changed(script)
+        assert outcome.state == "held", outcome
+        assert "by the link" in str(outcome.notes)
+    assert (await bench.changed("echo x > notes/a; echo x > rc/other")).state == "applied"
+
+
+async def test_two_links_to_one_folder(bench: RunBench, root: Path) -> None:
+    (root / "shared").mkdir()
+    for name in (".github", ".config"):
+        (root / name).symlink_to("shared")
+    outcome = await bench.changed("mkdir shared/workflows; echo x > shared/workflows/ci.yml")
+    assert outcome.state == "held", outcome
+    outcome = await bench.changed("mkdir shared/git; echo x > shared/git/config")
+    assert outcome.state == "held", outcome

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
 from tests.indexes import index_naming, packs_naming
 
@@ -386,6 +387,61 @@ async def test_a_commit_in_a_submodule(each: RunBench, root: Path, tmp_path: Pat
     branch = await each.changed("cd sub; git checkout -q -b next/one; git pack-refs --all")
     assert branch.state == "applied", branch.notes
     assert git(root / "sub", "branch", "--show-current").strip() == "next/one"
+
+
+async def test_a_merge_with_a_conflict_in_a_submodule(
+    each: RunBench, root: Path, tmp_path: Path
+) -> None:
+    """The commit that ends it has two parents; what is staged in there is judged in there."""
+    who = ["-c", "user.name=A", "-c", "user.email=a@a.example"]
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "other")
+    for name in ("file", "AGENTS.md"):
+        (other / name).write_text("first\n")
+    git(other, "add", "file")
+    git(other, *who, "commit", "-qm", "first")
+    git(root, "init", "-q")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+    git(root, *who, "commit", "-qm", "around")
+    commit = f"git {' '.join(who)} commit -qam"
+    sides = f"git checkout -q -b a; echo a > file; {commit} a; git checkout -q -b b HEAD~1"
+    outcome = await each.changed(
+        f"cd sub; {sides}; echo b > file; {commit} b; git {' '.join(who)} merge -q a; true"
+    )
+    assert outcome.state == "applied", outcome.notes
+    assert not any("modules" in note for note in outcome.notes), outcome.notes
+    (root / "sub/file").write_text("both\n")
+    git(root / "sub", *who, "commit", "-qam", "merged")
+    assert len(git(root / "sub", "log", "-1", "--format=%P").split()) == 2
+    (root / "sub/AGENTS.md").write_text("own\n")
+    staged = await each.changed("cd sub; git add AGENTS.md")
+    assert staged.state == "applied", staged.notes
+
+
+ENDINGS = {
+    "its head is gone": "rm sub/.git/HEAD",
+    "its head says nothing": "echo x > sub/.git/HEAD",
+    "its references are gone": "rm -r sub/.git/refs",
+    "its objects are elsewhere": "mv sub/.git/objects sub/.git/other",
+    "its objects are a file": "rm -r sub/.git/objects; echo x > sub/.git/objects",
+}
+
+
+@each_case("script", ENDINGS.values(), ids=ENDINGS)
+async def test_a_repository_within_another_stays_one(
+    each: RunBench, root: Path, script: str
+) -> None:
+    """Else the outer one takes up what the inner one left out."""
+    for folder in (root, root / "sub"):
+        git(root, "init", "-q", str(folder))
+    (root / "sub/.git/info").mkdir(exist_ok=True)
+    (root / "sub/.git/info/exclude").write_text(".env\n")
+    outcome = await each.changed(f"echo x > note; {script}")
+    assert any("a repository around it" in note for note in outcome.notes), outcome.notes
+    assert "note" not in git(root / "sub", "status", "--porcelain")
+    for change in ("git checkout -q -b new", "git checkout -q --detach || true"):
+        outcome = await each.changed(f"cd sub; {change}")
+        assert not any("around it" in note for note in outcome.notes), outcome.notes
 
 
 CONFLICT = "a" * 40

@@ -266,3 +266,54 @@ async def test_settings_of_git_that_are_a_pipe_hold_nothing_up(bench: RunBench, 
     os.mkfifo(root / ".git/config")
     async with asyncio.timeout(60):
         assert (await bench.changed("echo x > x")).state == "applied"
+
+
+async def test_a_file_that_acts_is_shown_whatever_its_folder_and_however_many_come_before(
+    bench: RunBench, root: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "config", "core.hooksPath", "build/hooks"], check=True)
+    many = "for i in $(seq 300); do echo $i > a$i.txt; done"
+    hook = "mkdir -p build/hooks; echo run-this > build/hooks/pre-commit; chmod +x build/hooks/*"
+    outcome = await bench.changed(f"{many}; {hook}")
+    assert outcome.state == "held"
+    assert "+run-this" in outcome.diff
+    assert outcome.files[0].path == "build/hooks/pre-commit"
+    assert outcome.files[0].extent == "+1 -0, it can be run now"
+
+
+@pytest.mark.parametrize(
+    "script", ["rm .gitattributes", "mv .gitattributes x", "rm hooks/pre-push"]
+)
+async def test_what_is_taken_away_from_git_is_held(
+    bench: RunBench, root: Path, script: str
+) -> None:
+    """A filter that encrypts, a hook that guards."""
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "config", "core.hooksPath", "hooks"], check=True)
+    (root / "hooks").mkdir()
+    (root / "hooks/pre-push").write_text("#!/bin/sh\n")
+    (root / ".gitattributes").write_text("*.key filter=crypt\n")
+    outcome = await bench.changed(script)
+    assert outcome.state == "held", outcome
+
+
+async def test_a_mark_of_an_environment_makes_no_dependencies_of_sources(
+    bench: RunBench, root: Path
+) -> None:
+    """What is there by a yes lets nothing else pass."""
+    (root / "svc/src").mkdir(parents=True)
+    (root / "svc/pyvenv.cfg").write_text("")
+    assert (await bench.changed("echo x > svc/src/a.py")).state == "applied"
+    held = await bench.changed("mkdir svc/lib; echo x > svc/lib/a.py")
+    assert held.state == "held"
+    await bench.apply_pending(held.pending_id)
+    outcome = await bench.changed("echo x > svc/AGENTS.md")
+    assert outcome.state == "held"
+    assert "instructions of coding agents" in str(outcome.notes)
+
+
+async def test_a_name_like_an_option_is_held(bench: RunBench, root: Path) -> None:
+    outcome = await bench.changed("echo x > ./--checkpoint-action=exec=sh; echo x > a-b")
+    assert outcome.state == "held"
+    assert "--checkpoint-action=exec=sh" in str(outcome.notes)

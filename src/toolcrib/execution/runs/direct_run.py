@@ -140,7 +140,6 @@ class DirectRun:
         deltas = [delta for each in compared for delta in each.deltas if not others.made(delta)]
         deltas = await asyncio.to_thread(without_refreshed, deltas)
         check = Checkpoint(None)
-        view = await asyncio.to_thread(ChangeView.of, deltas, check)
         notes = [*self._notes, *(note for each in compared for note in each.notes)]
         notes += await asyncio.to_thread(_notes_on_names, deltas)
         if self.level == "kernel":
@@ -148,8 +147,9 @@ class DirectRun:
         if not deltas:
             return RunOutcome(notes=tuple(notes))
         triggers = await self.context.triggers.among(deltas, ctx)
-        notes += triggers
-        if triggers and commit == "auto" and not self.background:
+        view = await asyncio.to_thread(ChangeView.of, deltas, check, triggers.paths)
+        notes += triggers.lines
+        if triggers.lines and commit == "auto" and not self.background:
             commit = "ask"
         changes, size = await asyncio.to_thread(self._changes, deltas)
         lost = [printable(change.display) for change in changes if not change.undoable]
@@ -165,7 +165,7 @@ class DirectRun:
         state = RunOutcome("applied", step=step)
         if commit != "auto":
             preview = described(state, view, notes).preview
-            for_user = bool(triggers) or commit == "never"
+            for_user = bool(triggers.lines) or commit == "never"
             state = await self._withdraw(ctx, commit, step, notes, preview, for_user=for_user)
             places = self.context.triggers.dependency_folders(deltas)
             self.context.held_dependencies[state.pending_id] = places

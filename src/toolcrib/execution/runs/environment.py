@@ -6,7 +6,9 @@ Those of this process are taken for those of the user's shells and other program
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Sequence
 from functools import cache
 
 from toolcrib.core.config import environment
@@ -15,30 +17,38 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import follow, real_path
 from toolcrib.files.targets import Targets, folders_above, words_of
 
-FILES = (
-    *("BASH_ENV", "ENV", "INPUTRC", "LESSOPEN", "LESSCLOSE", "PROMPT_COMMAND"),
-    *("EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "VIMINIT", "MYVIMRC", "EXINIT"),
-    *("LD_PRELOAD", "LD_AUDIT", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "PYTHONSTARTUP"),
-    *("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS"),
-    *("GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH"),
-    *("GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "SUDO_ASKPASS"),
-    *("CC", "CXX", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER", "MAKEFILES"),
-    *("CMAKE_TOOLCHAIN_FILE", "SCREENRC", "WGETRC", "STARSHIP_CONFIG", "RIPGREP_CONFIG_PATH"),
-    *("NPM_CONFIG_USERCONFIG", "NPM_CONFIG_GLOBALCONFIG", "PIP_CONFIG_FILE", "UV_CONFIG_FILE"),
-    "ANSIBLE_CONFIG",
+PATHS = (
+    *("BASH_ENV", "ENV", "PYTHONSTARTUP", "INPUTRC", "PSQLRC", "SCREENRC", "WGETRC", "MYVIMRC"),
+    *("LESSKEY", "LESSKEYIN", "OPENSSL_CONF", "KUBECONFIG", "AWS_CONFIG_FILE", "MAKEFILES"),
+    *("CMAKE_TOOLCHAIN_FILE", "NPM_CONFIG_*CONFIG", "PIP_CONFIG_FILE", "UV_CONFIG_FILE"),
+    *("STARSHIP_CONFIG", "RIPGREP_CONFIG_PATH", "ANSIBLE_CONFIG"),
 )
-"""Variables with the path of a file that is run or obeyed, or a command with one."""
+"""Variables with the path of a file that is run or obeyed."""
+COMMANDS = (
+    *("EDITOR", "VISUAL", "*PAGER", "*_EDITOR", "*_ASKPASS", "BROWSER", "SHELL", "VIMINIT"),
+    *("EXINIT", "LESSOPEN", "LESSCLOSE", "PROMPT_COMMAND", "FZF_DEFAULT_*", "LD_PRELOAD"),
+    *("LD_AUDIT", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
+    *("JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS", "PYTEST_ADDOPTS", "GOFLAGS", "RUSTC*"),
+    *("RUSTFLAGS", "CARGO_*RUNNER", "CARGO_*LINKER", "CARGO_*WRAPPER", "CC", "CXX", "CPP", "LD"),
+    *("AR", "AS", "NM", "FC", "RANLIB", "*FLAGS", "PKG_CONFIG", "GIT_SSH", "GIT_SSH_COMMAND"),
+    *("GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND"),
+)
+"""Variables with a command, or options, in which paths may stand."""
 FOLDERS = (
-    *("LD_LIBRARY_PATH", "GCONV_PATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH"),
-    *("GEM_HOME", "GEM_PATH", "TCLLIBPATH", "R_LIBS", "R_LIBS_USER", "JULIA_DEPOT_PATH"),
+    *("LD_LIBRARY_PATH", "GCONV_PATH", "COMPILER_PATH", "PKG_CONFIG_PATH", "GEM_HOME", "GEM_PATH"),
     *("GIT_TEMPLATE_DIR", "GIT_EXEC_PATH", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"),
-    *("XDG_DATA_HOME", "XDG_DATA_DIRS", "GNUPGHOME", "CARGO_HOME", "RUSTUP_HOME"),
+    *("XDG_DATA_HOME", "XDG_DATA_DIRS", "GNUPGHOME", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"),
     *("CURL_HOME", "ANSIBLE_HOME", "PIPX_HOME", "NVM_DIR", "PYENV_ROOT", "VIM", "VIMRUNTIME"),
-    *("IPYTHONDIR", "JUPYTER_CONFIG_DIR"),
+    *("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "DOCKER_CONFIG", "PYTHONPYCACHEPREFIX"),
 )
 """Variables with folders in which programs look for what they load."""
+MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPATH", "R_LIBS*")
+"""The same of modules, which a person may be at work on: in these, what is new counts alone."""
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
+RUN_BY_EVERY_PYTHON = frozenset({"sitecustomize", "usercustomize"})
+_OPTION = re.compile(r"^-+\w+(?=\.{0,2}/)")
+"""Of `-I/path`."""
 
 
 class Variables:
@@ -49,51 +59,89 @@ class Variables:
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        self._roots = [root.real for root in workspace.roots]
-        self._targets = Targets(self._roots)
-        self._files: set[tuple[str, ...]] = set()
-        self._folders: set[tuple[str, ...]] = set()
-        for value in environment(FILES).values():
-            for word in {word for _, word in words_of(value) if "/" in word}:
-                self._add(os.path.expanduser(word), self._files)  # noqa: PTH111
-        for value in environment(FOLDERS).values():
-            for folder in value.split(os.pathsep):
-                self._add(folder, self._folders, is_folder=True)
-        self._modules = _Folders(workspace, PYTHON_FOLDERS)
-
-    def _add(self, path: str, relative: set[tuple[str, ...]], *, is_folder: bool = False) -> None:
-        place = os.path.normpath(path)
-        if not path.startswith("/"):
-            relative.add(_names(path))
-        elif place in self._roots:
-            relative.add(())
-        else:
-            self._targets.add(place, is_folder=is_folder)
+        roots = [root.real for root in workspace.roots]
+        self._named, self._modules = _Places(roots), _Places(roots)
+        for value in environment(PATHS).values():
+            for path in value.split(os.pathsep):
+                self._named.add(path)
+        for value in environment(COMMANDS).values():
+            for word in {_OPTION.sub("", word) for _, word in words_of(value) if "/" in word}:
+                self._named.add(os.path.expanduser(word))  # noqa: PTH111
+        for names, places in ((FOLDERS, self._named), (MODULES, self._modules)):
+            for value in environment(names).values():
+                for path in re.split(f"[{os.pathsep} ]", value):
+                    places.add(path, is_folder=True)
+        self._python = _Folders(workspace, PYTHON_FOLDERS)
 
     def has(self, delta: Delta) -> bool:
         """Whether a program would run, load or obey what is there now."""
-        place, parts = delta.path.real_absolute, delta.path.parts
-        is_link = delta.after is not None and delta.after.kind == "link"
-        if self._targets.has(place) or (is_link and self._targets.has_beneath(place)):
-            return True
-        if any(end and parts[-len(end) :] == end for end in self._files):
-            return True
-        depths = range(len(parts))
-        if any(end and end in {parts[n : n + len(end)] for n in depths} for end in self._folders):
-            return True
-        if () in self._folders and ".so" in parts[-1]:
-            return True  # an empty entry is the folder where the user is
-        return self._is_module(delta)
+        is_new = not delta.before or _is_link(delta)
+        return self._named.have(delta) or (
+            is_new and (self._modules.have(delta) or self._is_module(delta))
+        )
 
     def _is_module(self, delta: Delta) -> bool:
         """Whether Python would load it for one of its own modules, which it did not so far."""
+        if _is_link(delta) and self._python.may_be(delta.path):
+            return True
+        if delta.path.real_absolute in self._python.folders:
+            return True  # an archive of modules
         is_package = delta.path.name.startswith("__init__.")
         path = delta.path.parent if is_package else delta.path
         name = path.name.partition(".")[0] if path.parts else ""
-        if delta.before or name not in sys.stdlib_module_names:
+        if name not in sys.stdlib_module_names and name not in RUN_BY_EVERY_PYTHON:
             return False
-        is_at_top = len(path.parts) == 1 and () in self._modules.ends
-        return is_at_top or self._modules.hold(path)
+        is_at_top = len(path.parts) == 1 and () in self._python.ends
+        return is_at_top or self._python.hold(path)
+
+
+class _Places:
+    """Files and folders that variables name, absolute or relative to wherever the user is."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._targets = Targets(roots)
+        self._ends: set[tuple[str, ...]] = set()
+        self._folders: set[tuple[str, ...]] = set()
+
+    def add(self, path: str, *, is_folder: bool = False) -> None:
+        """Add one; a file may also be named without its ending, or be a folder of modules."""
+        place = os.path.normpath(path) if path else "."
+        if place.startswith("/") and place not in self._targets.roots:
+            self._targets.add(place)
+            self._targets.add(place, is_folder=True)
+        elif is_folder:
+            self._folders.add(_names(place) if not place.startswith("/") else ())
+        elif path:
+            self._ends.add(_names(place))
+
+    def have(self, delta: Delta) -> bool:
+        """Whether a change is one of them, or a link by which another thing would be."""
+        place, parts = delta.path.real_absolute, delta.path.parts
+        stem = place.rpartition(".")[0]
+        if self._targets.has(place) or ("/" not in place[len(stem) :] and self._has_stem(stem)):
+            return True
+        if _is_link(delta) and (self._targets.has_beneath(place) or self._may_lead(parts)):
+            return True
+        if any(end and parts[-len(end) :] == end for end in self._ends):
+            return True
+        inner = {parts[a:b] for a in range(len(parts)) for b in range(a + 1, len(parts))}
+        if not inner.isdisjoint(self._folders - {()}):
+            return True
+        # An empty entry, or a root, is not taken for all that is in it.
+        return () in self._folders and ".so" in parts[-1]
+
+    def _has_stem(self, stem: str) -> bool:
+        return bool(stem) and stem in self._targets.files
+
+    def _may_lead(self, parts: tuple[str, ...]) -> bool:
+        """Whether a link of these names may be a folder on the way to a relative path."""
+        ends = self._ends | self._folders
+        starts = {end[:size] for end in ends for size in range(1, len(end) + 1)}
+        return any(parts[-len(start) :] == start for start in starts)
+
+
+def _is_link(delta: Delta) -> bool:
+    return delta.after is not None and delta.after.kind == "link"
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -119,6 +167,14 @@ class _Folders:
         self.ends = {_names(folder) for folder in named if not folder.startswith("/")}
         self._real = cache(real_path)
 
+    def may_be(self, path: SafePath) -> bool:
+        """Whether a link may stand for one, for a folder above, or on the way to it."""
+        place, parts = path.real_absolute, path.parts
+        if any(place in each for each in (self.links, self.folders, self.above)):
+            return True
+        starts = {end[:size] for end in self.ends for size in range(1, len(end) + 1)}
+        return any(parts[-len(start) :] == start for start in starts)
+
     def hold(self, path: SafePath) -> bool:
         """Whether something is directly in one of them, an empty entry aside."""
         folder = path.parts[:-1]
@@ -137,18 +193,14 @@ class SearchPath:
 
     def __init__(self, workspace: Workspace) -> None:
         self._named = _Folders(workspace, "PATH")
-        ends = self._named.ends
-        self._beginnings = {end[:size] for end in ends for size in range(1, len(end) + 1)}
 
     def has(self, delta: Delta) -> bool:
         """Whether a file is a program on it, or a link may become such a folder."""
-        named, parts, place = self._named, delta.path.parts, delta.path.real_absolute
-        is_link = delta.after is not None and delta.after.kind == "link"
-        if is_link and any(place in each for each in (named.links, named.folders, named.above)):
+        is_link = _is_link(delta)
+        if is_link and self._named.may_be(delta.path):
             return True
-        if is_link and any(parts[-len(start) :] == start for start in self._beginnings):
-            return True
-        if () in named.ends and delta.after is not None and (is_link or delta.after.mode & 0o111):
+        is_run = is_link or (delta.after is not None and bool(delta.after.mode & 0o111))
+        if () in self._named.ends and is_run:
             return True  # an empty entry, or ".", is the folder where the user is
         return self.holds(delta.path)
 

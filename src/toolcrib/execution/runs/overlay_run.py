@@ -23,6 +23,7 @@ from toolcrib.execution.runs.outcome import (
     described,
     recovery_hint,
 )
+from toolcrib.execution.runs.triggers import TriggerReport
 from toolcrib.files.changes import overlay_upper
 from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
 from toolcrib.files.changes.overlay_upper import OverlayUpper
@@ -188,13 +189,13 @@ class OverlayRun:
         if deltas.size > SPARSE_FACTOR * size:
             reasons.append(f"its new files have {size_of(deltas.size)} in all")
         found = await self._context.triggers.among(verdict.deltas, ctx)
-        if commit == "ask" or reasons or found:
+        if commit == "ask" or reasons or found.lines:
             return await self._make_pending(
                 ctx,
                 await asyncio.to_thread(self._view, verdict, view, found, check),
-                [*reasons, *found],
+                [*reasons, *found.lines],
                 overtaken=bool(deltas.conflicts),
-                for_user=bool(found),
+                for_user=bool(found.lines),
             )
         try:
             applied = await self._apply(ctx, verdict)
@@ -220,7 +221,7 @@ class OverlayRun:
         reasons = _reasons(deltas, Verdict(), "")
         overtaken = bool(deltas.conflicts)
         if not reasons and not for_user:
-            reasons = await self._context.triggers.among(verdict.deltas, ctx)
+            reasons = list((await self._context.triggers.among(verdict.deltas, ctx)).lines)
             if reasons:
                 run = self._folder.id
                 await self._context.rows.write(lambda c: folders.leave_to_user(c, run))
@@ -273,12 +274,12 @@ class OverlayRun:
         return verdict, view
 
     def _view(
-        self, verdict: Verdict, view: ChangeView, found: Sequence[str], check: Checkpoint
+        self, verdict: Verdict, view: ChangeView, found: TriggerReport, check: Checkpoint
     ) -> ChangeView:
         """The same changes, where a person has to decide by what stands first."""
-        if not found:
+        if not found.lines:
             return view
-        view = ChangeView.of(self._context.triggers.foremost(verdict.deltas), check)
+        view = ChangeView.of(verdict.deltas, check, found.paths)
         view.notes[:0] = verdict.notes
         return view
 

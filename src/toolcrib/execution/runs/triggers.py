@@ -13,8 +13,9 @@ import os
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,10 +25,12 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import uncovered
+from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
-from toolcrib.files.own_folders import OwnFolders, own_folders
+from toolcrib.files.changes.preparation import state_path
+from toolcrib.files.own_folders import home_links, own_folders
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
     SCRATCH_OF_DEPENDENCIES,
@@ -36,12 +39,11 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.real_paths import follow
 from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.judgement import shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import find_git_targets
-from toolcrib.files.targets import Targets, folders_above
+from toolcrib.files.targets import Targets
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -66,8 +68,10 @@ BARE_REPOSITORY = "a repository without files, whose settings git obeys in its f
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 IN_VARIABLES = "what a variable of the environment names"
+WITHOUT_IT = "without it, git runs or filters something no more"
+LIKE_AN_OPTION = "a name that programs take for an option, as by `tar *`"
+ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
-BY_A_LINK = "a link, or what works as one, in the place of a folder on whose content programs act"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
@@ -75,6 +79,11 @@ UNCOVERED = "by it, what is protected from reading is taken up, as by `git add -
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 """The last bytes of a journal that names another; see pager.c of SQLite."""
 MAX_COMPARED_BYTES = 1_000_000
+ENVIRONMENT_PARTS = frozenset(
+    {"bin", "lib", "lib64", "include", "share", "etc", "man", "scripts", "ssl", "conda-meta"}
+    | {"compiler_compat", "pkgs", "pyvenv.cfg", "pip-selfcheck.json", ".gitignore", "libexec"}
+)
+"""What environments of Python have at their top."""
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -82,6 +91,19 @@ _MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
 _NAMES_A_FOLDER = PatternSet((".jj/repo",))
 """What may also be a file, which says where the folder is on whose content programs act."""
 _KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerReport:
+    """What has to be asked about.
+
+    Attributes:
+        lines: one for each kind.
+        paths: the changes of which a person has to see what they are, but for dependencies.
+    """
+
+    lines: Sequence[str] = ()
+    paths: frozenset[SafePath] = frozenset()
 
 
 class Triggers:
@@ -97,32 +119,31 @@ class Triggers:
         protected = workspace.gate.protection.patterns("write")
         self._leading = _beginnings([*_PATTERNS.patterns, *protected])
 
-    async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> list[str]:
-        """What has to be asked about, a line for each kind."""
-        made = [delta.path.real_absolute for delta in deltas if _may_act(delta)]
-        git, own = Targets(), OwnFolders()
-        if made:
+    async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> TriggerReport:
+        """What has to be asked about."""
+        changed = [delta.path.real_absolute for delta in deltas]
+        git, links = Targets(), list[str]()
+        if changed:
             roots = [root.real for root in self._workspace.roots]
             own = await asyncio.to_thread(own_folders, roots)
-            git = await find_git_targets(ctx, find_program(ctx, "git"), made, own.folders)
-        return await asyncio.to_thread(self._lines, deltas, ctx.session.id, git, own.links)
+            git = await find_git_targets(ctx, find_program(ctx, "git"), changed, own.folders)
+            links = [*own.links, *await asyncio.to_thread(home_links)]
+        return await asyncio.to_thread(self._report, deltas, ctx.session.id, git, links)
 
-    def _lines(
+    def _report(
         self, deltas: Sequence[Delta], session: str, git: Targets, links: Sequence[str]
-    ) -> list[str]:
+    ) -> TriggerReport:
         found: dict[str, list[str]] = defaultdict(list)
+        paths: set[SafePath] = set()
         for delta, kind, place in self._all(deltas, git, links):
             if (session, place) not in self._passed:
                 found[kind].append(printable(_display(delta, place)))
-        return [
+                paths |= {delta.path} if kind != DEPENDENCIES else set()
+        lines = [
             f"{some_of(list(dict.fromkeys(places)), 5)} ({kind}): {ONLY_THE_USER}"
             for kind, places in found.items()
         ]
-
-    def foremost(self, deltas: Sequence[Delta]) -> list[Delta]:
-        """The changes, with those first that a person has to see before they allow them."""
-        acted_on = {delta.path for delta, _, _ in self._all(deltas, Targets(), ())}
-        return sorted(deltas, key=lambda delta: delta.path not in acted_on)
+        return TriggerReport(lines, frozenset(paths))
 
     def dependency_folders(self, deltas: Sequence[Delta]) -> set[str]:
         """The dependency folders among what is asked about, absolute."""
@@ -140,7 +161,10 @@ class Triggers:
         for delta in deltas:
             if uncovered(self._workspace, delta):
                 yield delta, UNCOVERED, delta.path.absolute
-        named = _Named(self._workspace, git, self._led_to(links))
+        named = _Named(self._workspace, git, links, self._leads_to_more)
+        for delta in deltas:
+            if kind := named.kind_of_removal(delta):
+                yield delta, kind, delta.path.absolute
         yield from self._acting(deltas, named)
 
     def _acting(self, deltas: Sequence[Delta], named: _Named) -> Iterator[tuple[Delta, str, str]]:
@@ -154,6 +178,8 @@ class Triggers:
             place = delta.path.absolute
             if bare and is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
+            elif delta.path.name.startswith("-") and not delta.before:
+                yield delta, LIKE_AN_OPTION, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := dependencies.of(delta.path):
@@ -171,16 +197,6 @@ class Triggers:
             else:
                 yield from ((delta, kind, each) for kind, each in _by_content(delta))
 
-    def _led_to(self, links: Sequence[str]) -> dict[str, SafePath]:
-        """Where links of the user lead by whose names programs act, or that are protected."""
-        found: dict[str, SafePath] = {}
-        path = SearchPath(self._workspace)
-        for link in filter(None, map(self._workspace.find, links)):
-            acts = _kind_of(link) or link.gate.pattern(link, "write") or path.holds(link)
-            if acts or self._leads_to_more(link.absolute, "link"):
-                found[follow("/", link.absolute)[0]] = link
-        return found
-
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
 
@@ -197,13 +213,28 @@ class _Named:
     Args:
         workspace: its roots.
         git: what settings of git name.
-        led_to: links by whose names programs act, by the absolute paths where they lead.
+        links: of the user.
+        leads: whether names beneath a place are triggers or protected.
     """
 
-    def __init__(self, workspace: Workspace, git: Targets, led_to: Mapping[str, SafePath]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        git: Targets,
+        links: Sequence[str],
+        leads: Callable[[str, str], bool],
+    ) -> None:
         self.git = git
-        self._led_to = led_to
         self._path, self._variables = SearchPath(workspace), Variables(workspace)
+
+        def kind_of(place: SafePath) -> str:
+            kind = _kind_of(place) or place.gate.pattern(place, "write")
+            return kind or (ON_PATH if self._path.holds(place) else "")
+
+        def acts(link: SafePath) -> bool:
+            return bool(kind_of(link)) or leads(link.absolute, "link")
+
+        self._links = OwnLinks(workspace, links, acts, kind_of)
 
     def kind(self, delta: Delta) -> str:
         """What acts on a change; "" for nothing."""
@@ -211,18 +242,16 @@ class _Named:
             return GIT_SETTINGS
         if self._path.has(delta):
             return ON_PATH
-        return IN_VARIABLES if self._variables.has(delta) else self._kind_by_own_link(delta.path)
+        return IN_VARIABLES if self._variables.has(delta) else self._links.kind(delta)
 
-    def _kind_by_own_link(self, path: SafePath) -> str:
-        """What acts on a place by the name that it has beneath a link of the user's."""
-        place = path.real_absolute
-        for above in (place, *folders_above(place)) if self._led_to else ():
-            if (link := self._led_to.get(above)) is not None:
-                rest = tuple(filter(None, place[len(above) :].split("/")))
-                inner = link.at((*link.parts, *rest))
-                kind = _kind_of(inner) or inner.gate.pattern(inner, "write")
-                if kind := kind or (ON_PATH if self._path.holds(inner) else ""):
-                    return f"by the link {printable('/'.join(link.parts))}: {kind}"
+    def kind_of_removal(self, delta: Delta) -> str:
+        """What acts otherwise without what is gone; "" for nothing."""
+        if delta.after is not None and not delta.replaces:
+            return ""
+        for image in delta.before:
+            place = state_path(delta.path, image)
+            if place.name == ATTRIBUTES or self.git.has(place.real_absolute):
+                return WITHOUT_IT
         return ""
 
 
@@ -282,6 +311,9 @@ class _DependencyFolders:
         if not holder:
             return path.absolute if path.name in DEPENDENCY_FOLDERS else ""
         inner = path.absolute[len(holder) + 1 :].partition("/")[0]
+        is_named = holder.rpartition("/")[2] in DEPENDENCY_FOLDERS
+        if not is_named and fold(inner) not in ENVIRONMENT_PARTS:
+            return ""  # sources of the user's, in a folder with the mark of an environment
         return "" if inner in SCRATCH_OF_DEPENDENCIES and holder in self._new else holder
 
     def _holder(self, folder: SafePath) -> str:

@@ -14,7 +14,11 @@ from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.handles import Root
-from toolcrib.files.path_rules import DEPENDENCY_FOLDERS, GENERATED_FOLDERS
+from toolcrib.files.path_rules import (
+    DEPENDENCY_FOLDERS,
+    GENERATED_FOLDERS,
+    SCRATCH_OF_DEPENDENCIES,
+)
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.judgement import RunRepositories
 from toolcrib.files.trees import EntryState
@@ -92,7 +96,8 @@ def _is_cached_code(delta: Delta) -> bool:
     names = delta.path.parts
     if delta.after is None or CODE_CACHE not in names:
         return False
-    return DEPENDENCY_FOLDERS.isdisjoint(names[: names.index(CODE_CACHE)])
+    above = names[: names.index(CODE_CACHE)]
+    return DEPENDENCY_FOLDERS.isdisjoint(above) or not SCRATCH_OF_DEPENDENCIES.isdisjoint(above)
 
 
 @dataclass(frozen=True, slots=True)

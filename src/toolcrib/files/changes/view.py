@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.paths import SafePath
 from toolcrib.text.display import counted, printable, size_of, visible
 
 Kind = Literal["created", "changed", "deleted"]
@@ -26,6 +28,8 @@ MAX_READ_BYTES = 8_000_000
 """Bytes that are read for the lines of one run in all."""
 ANYBODY_RUNS = 0o111
 MAX_TARGET_CHARS = 200
+_IDLE = re.compile(r"(?:^|(?<=/))\./+|(?<=/)/+")
+"""What leads nowhere in a path."""
 MAX_READ_FILES = 200
 """Of so many files the lines are read."""
 
@@ -78,9 +82,22 @@ class ChangeView:
     _read: int = 0
 
     @classmethod
-    def of(cls, deltas: Sequence[Delta], check: Callable[[], None]) -> ChangeView:
-        """What some changes look like."""
+    def of(
+        cls,
+        deltas: Sequence[Delta],
+        check: Callable[[], None],
+        foremost: Collection[SafePath] = frozenset(),
+    ) -> ChangeView:
+        """What some changes look like.
+
+        Args:
+            deltas: the changes.
+            check: called between two steps.
+            foremost: those that come first and are shown whatever folder they are in, since a
+                person decides by them.
+        """
         view = cls(check)
+        deltas = sorted(deltas, key=lambda delta: delta.path not in foremost)
         bulk: dict[str, Counter[str]] = {}
         filled = {(d.path.root, d.path.parts[:-1]) for d in deltas if d.after is not None}
         for delta in deltas:
@@ -88,7 +105,7 @@ class ChangeView:
             if _is_new_folder(delta) and (delta.path.root, delta.path.parts) in filled:
                 continue  # what is in it says so
             for name, kind, size in _names(delta):
-                folder = _bulk_of(name)
+                folder = "" if delta.path in foremost else _bulk_of(name)
                 if folder:
                     bulk.setdefault(folder, Counter())[kind] += 1
                     view.more += 1
@@ -171,7 +188,11 @@ def _target(delta: Delta) -> str:
     """Where a link leads, for a reader; "" for what is none."""
     after = delta.after
     is_link = after is not None and after.kind == "link"
-    return printable(after.target)[:MAX_TARGET_CHARS] if after and is_link else ""
+    if after is None or not is_link:
+        return ""
+    target = printable(_IDLE.sub("", after.target))
+    half = MAX_TARGET_CHARS // 2
+    return target if len(target) <= 2 * half else f"{target[:half]} … {target[-half:]}"
 
 
 def _leave_to_run(delta: Delta) -> str:

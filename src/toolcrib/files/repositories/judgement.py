@@ -55,7 +55,14 @@ ATTRIBUTES = ("info", "attributes")
 WORKTREES, MODULES = "worktrees", "modules"
 CHANGED_BY_COMMITS = frozenset({"index", "logs", "COMMIT_EDITMSG", "HEAD", "ORIG_HEAD"})
 """Of a working tree that was there; its other names lead git, or hold what it goes on with."""
-REFERENCES = frozenset({"refs", "packed-refs"})
+HEAD = re.compile(rb"ref: refs/\S+\s*|[0-9a-f]{40}(?:[0-9a-f]{24})?\s*")
+ENDS = "git would take the folder for part of a repository around it"
+OF_A_MODULE = CHANGED_BY_COMMITS | {
+    *("refs", "packed-refs", "FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE"),
+    *("CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG", "TAG_EDITMSG"),
+}
+"""Of a submodule that was there: what git changes in it beside objects, without an operation that
+it goes on with later."""
 USUAL = (
     "one as git init and git clone make it, without hooks and with plain settings, is taken "
     "over; the user can make any"
@@ -176,7 +183,10 @@ class RunRepositories:
 
     def _examine(self, delta: Delta) -> None:
         found, after = self.of(delta.path), delta.after
-        if _is_new_top(delta) and (found is None or found.is_bare):
+        if found is None and _ends_repository(delta):
+            top = delta.path.parent
+            self._add(delta, RunRepository(top, delta.path, ENDS, holds=set(BARE_REPOSITORY)))
+        elif _is_new_top(delta) and (found is None or found.is_bare):
             self._add(delta, RunRepository(delta.path, delta.path))
         elif found is not None:
             found.holds.update(_inner(found, delta)[:1])
@@ -272,6 +282,26 @@ class RunRepositories:
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
 
 
+def _ends_repository(delta: Delta) -> bool:
+    """Whether git would take the folder for no repository any more, but for part of another.
+
+    Then ignore files and settings of that other one count in it.
+    """
+    path, after = delta.path, delta.after
+    if not delta.before or path.name not in BARE_REPOSITORY or not path.parts[:-1]:
+        return False
+    top = path.parent
+    # Where the files themselves were changed, `.git` is none any more.
+    if top.name != GIT and not (top.name.endswith(GIT) and is_bare_repository(top)):
+        return False
+    if path.name != "HEAD":
+        return after is None or after.kind != "folder"
+    if after is None or after.kind != "file":
+        return True
+    data = b"" if delta.same or delta.new is None else _content(delta.new) or b"?"
+    return bool(data) and not HEAD.fullmatch(data)
+
+
 def repository_depth(path: SafePath) -> int | None:
     """How many names lead to the repository that holds a path and was there; None for none.
 
@@ -305,17 +335,24 @@ def _belongs_to_module(delta: Delta) -> bool:
     path, after = delta.path, delta.after
     if MODULES not in path.parts or (after is not None and after.kind not in ("file", "folder")):
         return False
-    depth = repository_depth(path)
-    if depth is None or path.parts[depth : depth + 1] != (MODULES,):
-        return False
-    # Its name may have slashes, and it may have modules of its own: the innermost counts.
-    tops = range(len(path.parts) - 1, depth + 1, -1)
-    top = next((size for size in tops if is_bare_repository(path.ancestor(size))), None)
+    top = _module_depth(path)
     inner = path.parts[top:] if top is not None else ()
     if inner[:1] == ("objects",):
         is_folder = len(inner) == 2 and len(inner[1]) == 2
         return is_folder or OBJECT.search("/".join(inner)) is not None
-    return bool(inner) and (inner[0] in CHANGED_BY_COMMITS or inner[0] in REFERENCES)
+    return bool(inner) and inner[0] in OF_A_MODULE
+
+
+def _module_depth(path: SafePath) -> int | None:
+    """How many names lead to the submodule's own folder that holds a path; None for none.
+
+    Its name may have slashes, and it may have modules of its own: the innermost counts.
+    """
+    depth = repository_depth(path) if MODULES in path.parts else None
+    if depth is None or path.parts[depth : depth + 1] != (MODULES,):
+        return None
+    tops = range(len(path.parts) - 1, depth + 1, -1)
+    return next((size for size in tops if is_bare_repository(path.ancestor(size))), None)
 
 
 def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:
@@ -365,7 +402,7 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     """What an index has that it did not have before: each path, with its hash, b"" for a folder.
 
     That of a further working tree, or of a repository with a name of its own, is taken to lie
-    where the repository does.
+    where the repository does, that of a submodule where its name says.
     """
     depth = _index_depth(delta)
     new = b"" if depth is None else _index_content(delta)  # few of thousands are one
@@ -375,6 +412,9 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     is_there = os.path.lexists(f"{top.absolute}/{CONFIG}")
     old = _content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
     place, found = top.ancestor(max(depth - 1, 0)), dict[SafePath, bytes]()
+    if (module := _module_depth(delta.path)) is not None:
+        # It usually lies where its name says, from the repository around it.
+        place = place.at((*place.parts, *delta.path.parts[depth + 1 : module]))
     # The settings of a new one are among the changes: what it says with either size counts.
     for hash_size in (hash_size_in(top.absolute),) if is_there else HASH_SIZES:
         for entry in _new_entries(old, new, hash_size):
