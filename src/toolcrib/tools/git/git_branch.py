@@ -10,6 +10,7 @@ from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.layout import read_own
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.steps import git_step
@@ -26,7 +27,7 @@ FORMAT = (
     group="git",
     rights=READ | WRITE,
     keywords=("branches", "rename branch", "delete branch", "list branches"),
-    argument_aliases={"branch": "name", "branch_name": "name", "base_branch": "start"},
+    argument_aliases={**NAMES, "branch": "name", "branch_name": "name", "base_branch": "start"},
 )
 async def git_branch(
     action: Literal["list", "create", "delete", "rename"] = "list",
@@ -34,6 +35,7 @@ async def git_branch(
     new_name: str = "",
     start: Annotated[str, Param("Where it begins.")] = "",
     force: Annotated[bool, Param("Also unmerged ones.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -41,7 +43,7 @@ async def git_branch(
 
     The list has the branches of remotes too. A deleted branch comes back by undo_changes.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         if action == "list":
             return await _list(repository)
         wanted = branch_name(name)

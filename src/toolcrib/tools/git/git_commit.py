@@ -11,6 +11,7 @@ from toolcrib.core.errors import BadInput, Conflict, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.git.contents import marks_in, not_run, secrets_in, stage, staged_patch
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.status import status_of
@@ -20,13 +21,13 @@ from toolcrib.text.display import printable, some_of
 
 async def _ask_about_secrets(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     with suppress(ToolError):
-        async with open_repository(ctx) as repository:
+        async with open_repository(ctx, arguments.get("repo")) as repository:
             patch = await staged_patch(repository, all_tracked=bool(arguments.get("all")))
             found = secrets_in(patch)
             if found:
                 what = some_of(found, 5)
                 return Decision("ask", f"it would commit what looks like a secret: {what}")
-    return await ask_about(ctx, arguments, _no_names)
+    return await ask_about(ctx, arguments, _no_names, arguments.get("repo"))
 
 
 async def _no_names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
@@ -39,13 +40,14 @@ async def _no_names(repository: Repository, arguments: Mapping[str, Any]) -> lis
     group="git",
     rights=READ | WRITE,
     keywords=("save", "record", "check in", "amend"),
-    argument_aliases={"msg": "message", "add_all": "all", "stage_all": "all"},
+    argument_aliases={**NAMES, "msg": "message", "add_all": "all", "stage_all": "all"},
     policy_check=_ask_about_secrets,
 )
 async def git_commit(
     message: str = "",
     all: Annotated[bool, Param("Stage known files.")] = False,  # noqa: A002
     amend: Annotated[bool, Param("Replace the last one.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -56,7 +58,7 @@ async def git_commit(
     """
     if not message.strip() and not amend:
         raise BadInput("A commit needs a message.", hint="Say in message what changed and why.")
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         status = await status_of(repository, untracked="no")
         unmerged = [file.name for file in status.unmerged]
         if unmerged and not all:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.repository import lines_of, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.steps import git_step
@@ -18,13 +19,14 @@ MAX_LISTED = 200
     group="git",
     rights=READ | WRITE,
     keywords=("release", "version", "mark", "label"),
-    argument_aliases={"tag": "name", "tag_name": "name", "commit": "revision"},
+    argument_aliases={**NAMES, "tag": "name", "tag_name": "name", "commit": "revision"},
 )
 async def git_tag(
     action: Literal["list", "create", "delete"] = "list",
     name: Annotated[str, Param("The tag.")] = "",
     revision: str = "HEAD",
     message: str = "",
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -32,7 +34,7 @@ async def git_tag(
 
     The list has the newest first. Tags are not signed, but in repositories of git.trusted.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         if action == "list":
             form = "%(refname:short) %(objectname:short) %(creatordate:short) %(contents:subject)"
             args = ["for-each-ref", "--sort=-creatordate", f"--count={MAX_LISTED}"]
