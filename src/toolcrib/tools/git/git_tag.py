@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
@@ -11,8 +11,15 @@ from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.repository import lines_of, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.steps import git_step
+from toolcrib.text.cleaner import one_line
 
 MAX_LISTED = 200
+
+
+def _adapt(given: dict[str, Any]) -> None:
+    """A name without an action is one to be created, as for git itself."""
+    if not given.get("action") and any(given.get(name) for name in ("name", "tag", "tagname")):
+        given["action"] = "create"
 
 
 @tool(
@@ -20,6 +27,7 @@ MAX_LISTED = 200
     rights=READ | WRITE,
     keywords=("release", "version", "mark", "label"),
     argument_aliases={**NAMES, "tag": "name", "tag_name": "name", "commit": "revision"},
+    argument_adapter=_adapt,
 )
 async def git_tag(
     action: Literal["list", "create", "delete"] = "list",
@@ -39,7 +47,10 @@ async def git_tag(
             form = "%(refname:short) %(objectname:short) %(creatordate:short) %(contents:subject)"
             args = ["for-each-ref", "--sort=-creatordate", f"--count={MAX_LISTED}"]
             tags = lines_of(await repository.read(*args, f"--format={form}", "refs/tags"))
-            return Result(text="\n".join(tags) or "(no tags)", data={"tags": tags})
+            text = "\n".join(tags) or "(no tags)"
+            if name and not any(line.split(" ")[0] == name for line in tags):
+                text += f"\n(there is no {one_line(name, 80)}: action=create makes it)"
+            return Result(text=text, data={"tags": tags})
         wanted = branch_name(name, "tag")
         async with git_step(repository, git_tag.name, files=False):
             if action == "create":
