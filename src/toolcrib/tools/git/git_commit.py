@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any
@@ -11,12 +12,15 @@ from toolcrib.core.errors import BadInput, Conflict, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.git.contents import marks_in, not_run, secrets_in, stage, staged_patch
+from toolcrib.git.failures import NOTHING_TO_COMMIT
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.text.display import printable, some_of
+
+MAX_NAMES = 5
 
 
 async def _ask_about_secrets(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
@@ -34,6 +38,23 @@ async def _no_names(repository: Repository, arguments: Mapping[str, Any]) -> lis
     """A commit writes files only where it ends a merge before which changes were put aside."""
     del repository, arguments
     return []
+
+
+async def _what_to_add(repository: Repository) -> str:
+    """What to do where nothing is staged, by the names of what is changed."""
+    files = (await status_of(repository)).files
+    new = [
+        printable(repository.display(file.name.rstrip("/"))) for file in files if file.is_untracked
+    ]
+    changed = [printable(repository.display(file.name)) for file in files if not file.is_untracked]
+    parts = []
+    if new:
+        listed = json.dumps(new[:MAX_NAMES], ensure_ascii=False)
+        more = f" and {len(new) - MAX_NAMES} more" if len(new) > MAX_NAMES else ""
+        parts.append(f"New files are first added, by git_add with paths={listed}{more}.")
+    if changed:
+        parts.append(f"all=true commits the changes of {some_of(changed, MAX_NAMES)}.")
+    return " ".join(parts) or "Nothing is changed since the last commit; git_log shows it."
 
 
 @tool(
@@ -78,7 +99,12 @@ async def git_commit(
                 )
             args = ["commit", "--no-status"] + ["--amend"] * amend
             args += ["-F", "-"] if message.strip() else ["--no-edit"]
-            await repository.run(*args, stdin=message.encode("utf-8", "replace"))
+            try:
+                await repository.run(*args, stdin=message.encode("utf-8", "replace"))
+            except Conflict as error:
+                if error.message == NOTHING_TO_COMMIT:
+                    error.hint = await _what_to_add(repository)
+                raise
         text = await repository.read("show", "--no-patch", "--format=%h %s", "HEAD")
         stat = await repository.read(
             "diff-tree", "-M", "--root", "--shortstat", "--no-commit-id", "HEAD"
