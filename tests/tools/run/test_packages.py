@@ -446,6 +446,15 @@ async def test_what_is_no_host_is_refused(folder: Path) -> None:
             assert result.error.code == "bad_input", network
 
 
+async def test_words_for_all_hosts_are_refused(folder: Path) -> None:
+    async with Toolbox(workspace=folder) as box:
+        for network in ("true", "Yes", "1", "all", "internet", ["*"], ["a.example", "any"]):
+            result = await call(box, command="true", network=network)
+            assert result.error is not None, network
+            assert result.error.code == "bad_input", network
+            assert 'network=["packages"]' in result.error.hint
+
+
 async def test_words_for_no_host_ask_for_none(folder: Path) -> None:
     async with Toolbox({}, workspace=folder) as box:
         call = {"code": "print(7)", "network": ["auto", "ask", "never"]}
