@@ -490,6 +490,17 @@ async def test_a_call_in_the_text_is_run_and_one_in_reasoning_is_not(root: Path)
     assert result.data["files_modified"] == [str(root / "said.txt")]
 
 
+@pytest.mark.parametrize(
+    "arguments", ["{'path': 'notes.md',}", '{"path": "notes.md",}', "{path: 'notes.md'}"]
+)
+async def test_arguments_that_are_nearly_json_are_read(root: Path, arguments: str) -> None:
+    with model_server(Turn("", [("read_file", arguments)]), Turn("plum")) as server:
+        async with box_of(server, root) as box:
+            await box.call("delegate_task", {"task": "x"})
+        (text,) = server.results()
+    assert "the word is plum" in text
+
+
 @pytest.mark.rows("E118")
 async def test_a_wrong_call_is_answered_with_a_right_one(root: Path) -> None:
     with model_server(

@@ -174,3 +174,17 @@ async def test_any_json_is_bound_or_refused(given: dict[str, Any]) -> None:
 async def test_deeply_nested_json_text_is_refused() -> None:
     with pytest.raises(BadInput):
         await bound({"path": "a", "body": '{"a":' * 100_000})
+
+
+async def test_an_empty_choice_is_not_listed() -> None:
+    @tool(group="test")
+    async def choosing(take: Literal["", "ours", "theirs"] = "", *, ctx: Any) -> Result:
+        """Choose.
+
+        For tests.
+        """
+        del ctx
+        return Result(text=take)
+
+    with pytest.raises(BadInput, match="must be one of ours, theirs, not"):
+        await bind(choosing, {"take": "both"}, Notes())  # type: ignore[arg-type]

@@ -29,3 +29,7 @@ def test_it_fits_the_installation(prefix: str, lines: tuple[str, str]) -> None:
         assert install_line("toolcrib[documents]").startswith(lines[0])
         assert '"toolcrib[documents]"' in MissingExtra("documents", "Reading it").hint
         assert lines[1] in install_line("jq")
+
+
+def test_it_is_for_the_user_and_not_for_a_run() -> None:
+    assert MissingExtra("create", "Writing it").hint.startswith("The user can install it")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.names import plain
-from toolcrib.net.models.completion import CLOSED, Completion
+from toolcrib.net.models.completion import CLOSED, Completion, SentCall
 from toolcrib.system.threads import content_id
 from toolcrib.text.json_values import json_object
 
@@ -84,7 +84,7 @@ def parse_reply(
     cut = answer.finish in ("length", CLOSED)
     if answer.calls:
         calls = [
-            RequestedCall(c.name.strip(), c.parsed(), _id(c.id, c.name, place, used))
+            RequestedCall(c.name.strip(), _arguments(c), _id(c.id, c.name, place, used))
             for place, c in enumerate(answer.calls)
         ]
         # Of a call that was just begun, no arguments are no arguments `{}`.
@@ -110,6 +110,14 @@ def parse_reply(
     if lenient and not calls and not problem and _is_broken_call(text):
         problem = BROKEN_CALL_PROBLEM  # shown as the answer it would tell nobody anything
     return ParsedReply(text, calls, problem)
+
+
+def _arguments(call: SentCall) -> dict[str, Any] | None:
+    """The arguments of a call; what is no JSON is read as kindly as by the proxy."""
+    from toolcrib.toolcalls.values import as_arguments
+
+    found = call.parsed()
+    return as_arguments(call.arguments) if found is None else found
 
 
 def _is_broken_call(text: str) -> bool:

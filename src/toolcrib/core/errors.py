@@ -254,7 +254,7 @@ class MissingExtra(Unavailable):
     def __init__(self, extra: str, needed_for: str) -> None:
         super().__init__(
             f"{needed_for} needs the optional part '{extra}', which is not installed.",
-            hint=f"Install it with: {install_line(f'toolcrib[{extra}]')}",
+            hint=f"The user can install it: {install_line(f'toolcrib[{extra}]')}",
             extra=extra,
         )
 

@@ -28,6 +28,8 @@ MAX_INDEXES = 20
 MAX_CALLS = 64
 NO_HOSTS = ("", "auto", "ask", "never", "none", "no", "off", "false", "null", "default")
 """What small models write for no host at all, or for the values of another argument."""
+ALL_HOSTS = ("true", "yes", "on", "1", "all", "any", "full", "enabled", "internet", "*")
+"""What they write for all hosts, which no run can have."""
 NO_INDEX = "No pip, npm, uv, cargo or go of this machine says where it gets packages from."
 ONLINE = {
     "PIP_RETRIES": "1",
@@ -121,6 +123,11 @@ async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision |
 async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
     hosts = list(ctx.config.run.network)
     named = [word.strip() for word in wanted if word.strip().lower() not in NO_HOSTS]
+    if vague := [word for word in named if word.lower() in ALL_HOSTS]:
+        raise BadInput(
+            f"network takes the names of hosts, not '{vague[0]}': a run never reaches all.",
+            hint='Name hosts, as network=["example.com"], or network=["packages"] to install some.',
+        )
     hosts += [_checked(host) for host in named if host.lower() != PACKAGES]
     if len(named) > MAX_HOSTS:
         raise BadInput(f"At most {MAX_HOSTS} hosts for one run, not {len(named):,}.")

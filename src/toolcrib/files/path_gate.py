@@ -661,9 +661,12 @@ class PathGate:
             near = [path.at(parts).display for parts in found]
             if near:
                 return f"Did you mean {' or '.join(near)}?", near
-            above = (path.ancestor(depth) for depth in range(len(path.parts)))
-            exists = any(self._list_names(folder) is not None for folder in above)
-            return "list_directory shows what there is." if exists else ROOTS_HINT, near
+            above = (path.ancestor(depth) for depth in reversed(range(len(path.parts))))
+            there = next((folder for folder in above if self._list_names(folder)), None)
+            if there is None and self._list_names(path.ancestor(0)) is None:
+                return ROOTS_HINT, near
+            place = (there or path.ancestor(0)).display
+            return f'list_directory with path="{place}" shows what there is.', near
 
         return MissingPath(f"{path.display} does not exist.", find)
 

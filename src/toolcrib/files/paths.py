@@ -322,7 +322,12 @@ class RefusedPath:
         return self.display
 
 
-def _resolve_readable(value: str, ctx: Ctx) -> SafePath:
+def resolve_readable(value: str, ctx: Ctx) -> SafePath:
+    """The check of `WorkspacePath`.
+
+    Raises:
+        BadInput, PathDenied, NotConfigured: as for an argument that is a path.
+    """
     workspace = ctx.use(Workspace)
     path = workspace.resolve(value, ctx.session.directory)
     meant = tidied(value)
@@ -345,7 +350,7 @@ def _stands(path: SafePath) -> bool:
 
 def _resolve_each(value: str, ctx: Ctx) -> SafePath | RefusedPath:
     try:
-        return _resolve_readable(value, ctx)
+        return resolve_readable(value, ctx)
     except (PathDenied, BadInput) as error:
         return RefusedPath(value[:200], error)
 
@@ -356,13 +361,13 @@ def resolve_writable(value: str, ctx: Ctx) -> SafePath:
     Raises:
         BadInput, PathDenied, NotConfigured: as for an argument that is a path.
     """
-    path = _resolve_readable(value, ctx)
+    path = resolve_readable(value, ctx)
     path.gate.check(path, "write")
     return path
 
 
 WorkspacePath: TypeAlias = Annotated[
-    SafePath, Param(kind="path", check=_resolve_readable, json_type="string")
+    SafePath, Param(kind="path", check=resolve_readable, json_type="string")
 ]
 """A path to read: inside the roots, and not protected from reading. It need not exist."""
 

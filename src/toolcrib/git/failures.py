@@ -27,6 +27,7 @@ LOCK_HINT = (
     "If no other git runs, one was killed there: delete that file with delete_path, then send "
     "the call again."
 )
+NOTHING_TO_COMMIT = "There is nothing to commit."
 MAX_CHARS = 600
 _URL_SECRET = re.compile(r"(://)[^/@\s]+@")
 
@@ -113,7 +114,7 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      Unavailable, "This git is too old for that, or is none.",
      "Install git 2.32 or newer."),
     (r"pathspec '([^']*)'", NotFound, "git knows no file '{1}'.", "git_status shows the names."),
-    (r"nothing (?:added )?to commit|no changes added", Conflict, "There is nothing to commit.",
+    (r"nothing (?:added )?to commit|no changes added", Conflict, NOTHING_TO_COMMIT,
      "git_add what belongs into it, or all=true."),
     (r"No stash entries|is not a valid reference|only has \d+ entries", NotFound,
      "There is no such stash.", "git_stash with action=list shows them."),

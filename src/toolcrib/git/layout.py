@@ -85,10 +85,10 @@ def find_layout(start: SafePath, inside: Inside) -> tuple[SafePath, Layout]:
         place = f"{real.rstrip('/')}/{GIT}"
         if os.path.lexists(place):
             return folder, _layout(real, place, inside)
-    near = _repositories_in(start)
+    near = _repositories_in(start) or _repositories_in(start.ancestor(0))
     raise NotFound(
         f"{start.display} is in no git repository of the workspace.",
-        hint=f"Repositories are there: {near}; change_directory goes into one."
+        hint=f"Repositories are there: {near}; repo names one, or change_directory goes into it."
         if near
         else "git_init makes one, git_clone fetches one; change_directory goes into another.",
     )

@@ -168,7 +168,7 @@ async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
     been set by a run, with something private in its address.
     """
     try:
-        async with open_repository(ctx) as repository:
+        async with open_repository(ctx, arguments["repo"]) as repository:
             remote = await _fetched(repository, arguments["remote"])
             settings = Path(repository.layout.common_dir, "config")
             changed = last_change(await asyncio.to_thread(settings.stat))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-import zxingcpp
 from PIL import Image
 
 from toolcrib.files.content.pixels import (
@@ -22,9 +22,12 @@ LARGE_SIDE = 3000
 
 
 def prepare() -> None:
-    """Load the codecs and the reader."""
+    """Load the codecs, and the reader where it is installed."""
     load_codecs()
-    zxingcpp.read_barcodes(Image.new("L", (32, 32), 255))
+    with suppress(ImportError):
+        import zxingcpp
+
+        zxingcpp.read_barcodes(Image.new("L", (32, 32), 255))
 
 
 def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -33,6 +36,8 @@ def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     Raises:
         TooLarge, UnsupportedContent: of the picture.
     """
+    import zxingcpp
+
     del request
     image = on_white(eight_bit(open_picture(data))).convert("L")
     for side in dict.fromkeys((max(image.size), min(max(image.size), LARGE_SIDE), 800)):

@@ -62,7 +62,7 @@ MAX_NAMED = 3
 
 StepStatus = Literal["pending", "in_progress", "done", "blocked"]
 MOVES: dict[str, tuple[str, ...]] = {
-    "pending": ("in_progress", "blocked"),
+    "pending": ("in_progress", "done", "blocked"),
     "in_progress": ("done", "blocked"),
     "done": ("blocked",),
     "blocked": ("pending",),

@@ -221,7 +221,7 @@ def _unknown(tool: Tool, name: str) -> BadInput:
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
     choices = get_args(parameter.type) if get_origin(parameter.type) is Literal else ()
-    adapted = f"one of {', '.join(map(str, choices))}" if choices else parameter.meta.description
+    adapted = _one_of(choices) if choices else parameter.meta.description
     described = f" ({adapted})" if adapted else ""
     return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
 
@@ -315,7 +315,12 @@ def _as_choice(parameter: Parameter, value: Any) -> Any:
         for choice in choices:
             if written(value) == written(choice):
                 return choice
-    raise _wrong(parameter, f"one of {', '.join(map(str, choices))}", value)
+    raise _wrong(parameter, _one_of(choices), value)
+
+
+def _one_of(choices: Iterable[Any]) -> str:
+    """The choices in words; the empty one is that of leaving it out."""
+    return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,45 @@ def test_guessed(text: str, codec: str) -> None:
     found = detect(data, complete=True)
     assert found.guessed
     assert data.decode(found.name) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("naïve", "The naïve price is £5.", "£5", "Price: £3.50\nTotal: £ 7", "©2020 Foo", "naïf"),
+        *(
+            "« oui »",
+            "le drapeau « %s » est en dehors",
+            "fil «a», linje 3",
+            "œuf",
+            "lunedì",
+            "10 µm",
+        ),
+        *("¡Hola!", "¿en qué directorio estoy?", "¿sigue todo después de mi cambio?", "5 m³"),
+    ],
+)
+def test_signs_of_the_west_are_no_letters_of_the_east(text: str) -> None:
+    data = text.encode("cp1252")
+    assert data.decode(detect(data, complete=True).name) == text
+
+
+@pytest.mark.parametrize("codec", ["cp1250", "iso8859-2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("łódka", "Łódź", "mąż i żona", "Wiesz, że to prawda?", "był"),
+        *("Dvořák", "děti", "mezipaměť (vynutit)", "Získať zameranie"),
+        *("szőlő", "Erdős", "Aranžman", "čevapčići"),
+    ],
+)
+def test_letters_of_the_east_stay_letters(text: str, codec: str) -> None:
+    data = text.encode(codec)
+    assert data.decode(detect(data, complete=True).name) == text
+
+
+def test_the_east_quotes_too() -> None:
+    data = "Řekl «děti, ježek» a šel".encode("cp1250")
+    assert data.decode(detect(data, complete=True).name) == "Řekl «děti, ježek» a šel"
 
 
 def test_what_has_no_meaning_in_windows_1252_is_latin_1() -> None:

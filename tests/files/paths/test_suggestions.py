@@ -119,3 +119,19 @@ def test_what_is_near_is_searched_when_the_hint_is_read_and_a_traceback_shows_it
     assert printed.endswith("b.py does not exist.\nDid you mean a.py?\n")
     assert (error.hint, error.details) == ("Did you mean a.py?", {"near": ["a.py"]})
     assert searches == ["once"]
+
+
+@each_case(
+    ("requested", "folder"),
+    [
+        ("src/app/qqqqq/zzzzz", "src/app"),
+        ("qqqqq/zzzzz", "."),
+        ("README.md/zzzzz", "."),
+    ],
+)
+def test_where_nothing_is_like_it_the_folder_that_is_there_is_named(
+    project: Workspace, requested: str, folder: str
+) -> None:
+    with pytest.raises(NotFound) as caught:
+        project.resolve(requested).read_bytes(10)
+    assert caught.value.hint == f'list_directory with path="{folder}" shows what there is.'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -332,3 +333,19 @@ def test_the_cause_is_named(program: Program) -> None:
     if Path(sys.executable).with_name("rg").is_file():
         assert "lies in the workspace" in check["detail"]
     assert found["frizbee"]["state"] in ("ok", "broken")
+
+
+def test_optional_parts_that_are_missing_are_named_with_one_line(
+    program: Program, tmp_path: Path
+) -> None:
+    folder = tmp_path / "installed" / "toolcrib-1.dist-info"
+    folder.mkdir(parents=True)
+    needs = {"chat": "pydantic>=2,<9", "create": "no-such-thing<2", "sql": "nor-such", "dev": "x-y"}
+    lines = [f"Requires-Dist: {what}; extra == '{extra}'" for extra, what in needs.items()]
+    (folder / "METADATA").write_text("\n".join(["Name: toolcrib", "Version: 1", *lines, ""]))
+    path = f"{folder.parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    done = program.in_new_interpreter("doctor", "--json", "--offline", env={"PYTHONPATH": path})
+    found = checks(done)["extras"]
+    assert found["state"] == "missing"
+    assert "not installed: create, sql;" in found["detail"]
+    assert 'toolcrib[create,sql]"' in found["fix"]

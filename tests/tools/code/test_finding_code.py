@@ -195,7 +195,7 @@ def test_python_works_without_the_extra(ws: Path) -> None:
     assert "app/reader.py:4  class  class Reader" in exact
     assert "app/reader.py:14" in loose
     assert PYTHON_ONLY_NOTE not in loose
-    assert script.startswith('missing_extra Install it with: pip install "toolcrib[code]"')
+    assert script.startswith('missing_extra The user can install it: pip install "toolcrib[code]"')
     assert "class Reader: 1 certain use in 2 files" in usages
     assert "2 places in 2 files" in renamed
     assert "remove 1 unused import from app/use.py: Source" in unused

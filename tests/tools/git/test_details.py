@@ -217,8 +217,17 @@ async def test_counts_are_those_of_git(box: Toolbox, repo: Path) -> None:
 
 
 async def test_a_commit_with_only_new_files_says_what_to_do(box: Toolbox, repo: Path) -> None:
-    write(repo, **{"new.txt": "x\n"})
-    assert "There is nothing to commit" in await refused(box, "git_commit", message="m")
+    write(repo, **{"new.txt": "x\n", "more/x.txt": "x\n"})
+    for everything in (False, True):
+        text = await refused(box, "git_commit", message="m", all=everything)
+        assert "There is nothing to commit" in text
+        assert 'git_add with paths=["more", "new.txt"]' in text
+        assert "all=true" not in text
+    write(repo, **{"a.txt": "new\n"})
+    assert "all=true commits the changes of a.txt" in await refused(box, "git_commit", message="m")
+    await do(box, "git_add", all=True)
+    await do(box, "git_commit", message="m")
+    assert "Nothing is changed" in await refused(box, "git_commit", message="m")
 
 
 async def test_a_revert_by_its_own_name_reverts(box: Toolbox, repo: Path) -> None:

@@ -398,3 +398,16 @@ async def test_without_git(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     async with Toolbox(workspace=repo) as opened:
         assert "unavailable" in await refused(opened, "git_status")
+
+
+async def test_a_name_alone_is_created(box: Toolbox, repo: Path) -> None:
+    assert "Created side" in await do(box, "git_branch", name="side")
+    assert "Created v1" in await do(box, "git_tag", tag="v1", message="first")
+    assert git(repo, "tag", "--points-at", "HEAD").split() == ["v1"]
+    assert "already exists" in await refused(box, "git_branch", name="side")
+    assert "Renamed side to other" in await do(box, "git_branch", name="side", new_name="other")
+    assert git(repo, "branch", "--format=%(refname:short)").split() == ["main", "other"]
+    for name in ("git_branch", "git_tag"):
+        text = await do(box, name, action="list", name="none")
+        assert "there is no none: action=create makes it" in text
+    assert "there is no" not in await do(box, "git_branch", action="list", name="other")

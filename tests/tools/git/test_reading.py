@@ -112,7 +112,7 @@ async def test_repositories_that_stand_in_the_workspace_are_named(tmp_path: Path
     async with Toolbox(workspace=tmp_path) as box:
         result = await box.call("git_status")
         assert result.error is not None
-        assert "one, two; change_directory" in result.error.hint
+        assert "one, two; repo names one" in result.error.hint
         assert (await box.call("change_directory", {"path": "two"})).error is None
         assert (await box.call("git_status")).error is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -160,6 +161,20 @@ async def test_the_users_vision_model_is_asked(ws: Path) -> None:
     sent = parts[1]["image_url"]["url"]
     assert sent.startswith("data:image/jpeg;base64,")
     assert len(sent) < 100_000
+
+
+async def test_a_picture_is_made_smaller_without_what_reads_codes(
+    ws: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "blocked").mkdir()
+    (tmp_path / "blocked" / "zxingcpp.py").write_text("raise ModuleNotFoundError('zxingcpp')\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "blocked"))
+    monkeypatch.setitem(sys.modules, "zxingcpp", None)
+    Image.new("RGB", (4000, 1000), "red").save(ws / "a.png")
+    with model_server(Turn("A red field.")) as model:
+        async with Toolbox(model.config(), workspace=ws) as box:
+            assert "A red field." in (await ok(box, "analyze_image", path="a.png")).text
+            await refused(box, "read_qr", "missing_extra", path="a.png")
 
 
 async def test_a_model_without_eyes_is_told(ws: Path) -> None:

@@ -97,6 +97,31 @@ async def test_the_words_that_models_write_for_a_status(box: Toolbox) -> None:
     assert refused.error.code == "bad_input"
 
 
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("Write it\nTest it, twice\n\nShip it", ["Write it", "Test it, twice", "Ship it"]),
+        ("1. Write it\n2) Test it", ["Write it", "Test it"]),
+        ("- [ ] Write it\n- Test it", ["Write it", "Test it"]),
+        ("1. Write it. 2. Test it; 3. Ship it", ["Write it.", "Test it", "Ship it"]),
+        ("Write it, test it, ship it", ["Write it, test it, ship it"]),
+        ("Raise it from 1. to 2. step by step", ["Raise it from 1. to 2. step by step"]),
+        (["1. Write it", "2. Test it"], ["1. Write it", "2. Test it"]),
+    ],
+)
+async def test_steps_in_one_text_are_split(box: Toolbox, steps: object, expected: object) -> None:
+    result = await box.call("create_plan", {"goal": "Ship", "steps": steps})
+    assert [step["text"] for step in result.data["steps"]] == expected
+
+
+async def test_a_step_may_be_done_at_once(box: Toolbox) -> None:
+    await made(box)
+    result = await moved(box, 1, "done")
+    assert result.error is None, result.render()
+    assert result.data["percent"] == 33
+    assert "[x] Write the notes" in (await box.call("get_plan")).text
+
+
 @pytest.mark.rows("C086")
 async def test_each_move_that_is_allowed_and_no_other(box: Toolbox) -> None:
     ways = {
@@ -191,7 +216,7 @@ async def test_bad_input_is_refused_with_the_way_on(box: Toolbox) -> None:
         ("get_plan", {"id": number + 100}, "not_found"),
         ("update_plan_step", {"index": 9, "status": "done"}, "not_found"),
         ("update_plan_step", {"index": 0, "status": "done"}, "bad_input"),
-        ("update_plan_step", {"index": 1, "status": "finished"}, "bad_input"),
+        ("update_plan_step", {"index": 1, "status": "sleeping"}, "bad_input"),
         (
             "update_plan_step",
             {"index": 1, "status": "in_progress", "note": "x" * 1001},

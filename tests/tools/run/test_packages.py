@@ -446,10 +446,20 @@ async def test_what_is_no_host_is_refused(folder: Path) -> None:
             assert result.error.code == "bad_input", network
 
 
+async def test_words_for_all_hosts_are_refused(folder: Path) -> None:
+    async with Toolbox(workspace=folder) as box:
+        for network in (True, "true", "Yes", "1", "all", "internet", ["*"], ["a.example", "any"]):
+            result = await call(box, command="true", network=network)
+            assert result.error is not None, network
+            assert result.error.code == "bad_input", network
+            assert 'network=["packages"]' in result.error.hint
+
+
 async def test_words_for_no_host_ask_for_none(folder: Path) -> None:
     async with Toolbox({}, workspace=folder) as box:
-        call = {"code": "print(7)", "network": ["auto", "ask", "never"]}
-        assert (await box.call("run_python", call)).text.startswith("7\n")
+        for network in (["auto", "ask", "never"], False):
+            call = {"code": "print(7)", "network": network}
+            assert (await box.call("run_python", call)).text.startswith("7\n")
 
 
 async def test_a_rule_for_the_tool_is_none_for_its_network(folder: Path) -> None:

@@ -137,7 +137,7 @@ def engine_for(ctx: Ctx, *, confined: bool) -> JavaScriptEngine:
     if wanted == "quickjs":
         raise Unavailable(
             "The package quickjs-ng is not installed here.",
-            hint="Install it with: pip install quickjs-ng",
+            hint="The user can install it: pip install quickjs-ng",
         )
     missing = {"deno": "Deno is not", "node": "Node.js is not"}
     message = missing.get(wanted, "Neither Deno nor Node.js is")

@@ -47,7 +47,7 @@ HOW_TO_INSTALL = {
     "npx": NODE,
     "yarn": "Install it with: npm install -g yarn",
     "pnpm": "Install it with: npm install -g pnpm",
-    "deno": 'Install it with: pip install "toolcrib[js]", or from https://deno.com',
+    "deno": 'The user can install it: pip install "toolcrib[js]", or from https://deno.com',
     "bun": "Install it from https://bun.sh",
     **{name: NPM.format(name) for name in ("jest", "vitest", "mocha", "eslint")},
     "biome": NPM.format("@biomejs/biome"),

@@ -125,10 +125,42 @@ def _is_contradicted(charset: str, body: bytes, *, complete: bool) -> bool:
     return charset in _SINGLE_BYTE_LATIN and not body.isascii() and valid
 
 
+_RIVALS = frozenset(
+    {"windows-1250", "iso-8859-2", "iso-8859-4", "windows-1257", "iso-8859-13", "big5"}
+)
+"""Encodings for which frequencies take a short text with signs of the West."""
+_SIGNS = re.compile(
+    r"""(?<!\w)«(?P<quoted>[^«»\n]+)»(?!\w)
+    |£(?=\s?\d)|(?<!\w)[£©«»](?!\w)|©(?=\s?\d{4})
+    |(?<!\w)¡(?=\w[^!¡\n]*!)|(?<=\d)\s?[cdk]?m³|(?<=\d)\s?µ(?=[mlsgAFVW]\b)
+    |(?<!\w)¿(?!e\b|eb|ad|on|o[ln³]|al|ab|ar|y[^ao]|ó|u)(?=\w[^?¿\n]*\?)
+    |(?<=\b[Nn]a)ï(?=[vf])|\x9c(?=[iu])""",
+    re.VERBOSE,
+)
+"""In Latin-1, what is no sign in the alphabets of the East: there a letter would stand so."""
+_CARONS = re.compile(rb"[\xa9\xae\xb9\xbe]")
+
+
 def _measured(head: bytes) -> str:
+    """What the text says of itself, or the frequencies of its characters, without signs."""
     from turbohtml.detect import detect as measure
 
-    return (measure(head).encoding or "").lower()
+    found = measure(head)
+    label = (found.encoding or "").lower()
+    says_it = found.confidence == 1 and _DECLARED.search(head)
+    if says_it or label not in _RIVALS:
+        return label
+    bare = _SIGNS.sub(r" \g<quoted> ", head.decode("latin-1")).encode("latin-1")
+    if bare.isascii():
+        return "windows-1252"
+    if bare != head and label != "big5":
+        label = (measure(bare).encoding or "").lower()
+        name = _python_name(label) or "ascii"
+        if bare.decode(name, "replace") == bare.decode("cp1252", "replace"):
+            return "windows-1252"
+    # Nobody writes in what the Baltic had before 1257; its š and ž are those of iso-8859-2 too.
+    is_old = label == "iso-8859-4" and not _CARONS.search(head)
+    return "windows-1252" if is_old else label
 
 
 def _python_name(label: str) -> str:

@@ -590,7 +590,7 @@ def open_transport(config: EgressConfig) -> Transport:
     if find_spec("aiohttp") is None:
         raise Unavailable(
             "The library of the transport (aiohttp) is not installed.",
-            hint='Install it with: pip install "aiohttp>=3.14,<4"',
+            hint='The user can install it: pip install "aiohttp>=3.14,<4"',
         )
     from toolcrib.net.egress.transport_aiohttp import AiohttpTransport
 

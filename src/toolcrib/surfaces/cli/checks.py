@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -11,7 +12,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +29,10 @@ from toolcrib.web.search.chain import usual_region
 State = Literal["ok", "unknown", "missing", "broken"]
 """`unknown`: what it takes is there, and whether it works was not tried."""
 PROBE_SECONDS = 10.0
+NOT_FOR_USERS = frozenset({"bench", "dev"})
+CHECKED_APART = frozenset({"browser", "documents"})
+"""Extras with a check of their own."""
+_EXTRA = re.compile(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]")
 NAME = "example.com"
 """Looked up to see whether names resolve; reserved for uses like this."""
 
@@ -271,6 +276,33 @@ async def documents(services: Services) -> list[Check]:
         detail = f"{path}: {fault}" if fault else f"{path}, for OCR"
     result: State = "broken" if fault else "ok"
     return [*found, Check("tesseract", result, detail, package if fault else "", essential=True)]
+
+
+async def extras(services: Services) -> list[Check]:
+    """The other optional parts that are not installed, and one line that brings them."""
+    del services
+    try:
+        found = [_EXTRA.match(line) for line in requires("toolcrib") or ()]
+    except PackageNotFoundError:  # run from its source alone
+        return []
+    known = {match[2] for match in found if match} - NOT_FOR_USERS
+    lacking = {match[2] for match in found if match and not _is_installed(match[1])} & known
+    missing = lacking - CHECKED_APART
+    if not missing:
+        return []
+    line = install_line("toolcrib[x]")
+    # What uv and pipx install anew has only the parts that are named.
+    names = missing if line.startswith("pip ") else (known - lacking) | missing
+    detail = f"optional, not installed: {', '.join(sorted(missing))}; name those that you want"
+    return [Check("extras", "missing", detail, line.replace("[x]", f"[{','.join(sorted(names))}]"))]
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 async def browser(services: Services) -> list[Check]:

@@ -74,6 +74,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
         checks.documents,
         checks.sandbox,
         checks.browser,
+        checks.extras,
         extension_checks.own_tools,
     ]
     probes += [] if offline else [extension_checks.mcp_servers]

@@ -10,6 +10,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.contents import stage
+from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.steps import git_step
 from toolcrib.text.display import counted, printable, some_of
@@ -20,10 +21,12 @@ from toolcrib.text.display import counted, printable, some_of
     rights=READ | WRITE,
     keywords=("stage", "index", "track"),
     argument_aliases={"path": "paths", "files": "paths", "file_path": "paths"},
+    argument_adapter=adapt_repo,
 )
 async def git_add(
     paths: list[WorkspacePath] | None = None,
     all: Annotated[bool, Param("All changes.")] = False,  # noqa: A002 - the program's own word
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -33,7 +36,7 @@ async def git_add(
     """
     if not paths and not all:
         raise BadInput("There is nothing to stage.", hint="Name paths, or all=true.")
-    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
+    async with open_repository(ctx, repo or await open_place(ctx, paths)) as repository:
         names = [repository.name_of(path) for path in paths or ()]
         async with git_step(repository, git_add.name, files=False):
             found = await stage(repository, [] if all or "" in names else names)

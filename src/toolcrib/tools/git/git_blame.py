@@ -12,6 +12,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository, text_of
 from toolcrib.text.cleaner import one_line
 
@@ -33,6 +34,7 @@ class BlamedLine:
     rights=READ,
     keywords=("annotate", "who wrote", "last changed", "author", "line"),
     argument_aliases={"file_path": "path", "file": "path", "line_number": "start", "line": "start"},
+    argument_adapter=adapt_path,
 )
 async def git_blame(
     path: WorkspacePath,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.layout import read_own
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.steps import git_step
@@ -22,11 +23,19 @@ FORMAT = (
 )
 
 
+def _adapt(given: dict[str, Any]) -> None:
+    """A name without an action is one to be created, as for git itself."""
+    named = any(given.get(name) for name in ("name", "branch", "branchname"))
+    if named and not given.get("action"):
+        given["action"] = "rename" if given.get("newname") else "create"
+
+
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("branches", "rename branch", "delete branch", "list branches"),
-    argument_aliases={"branch": "name", "branch_name": "name", "base_branch": "start"},
+    argument_aliases={**NAMES, "branch": "name", "branch_name": "name", "base_branch": "start"},
+    argument_adapter=_adapt,
 )
 async def git_branch(
     action: Literal["list", "create", "delete", "rename"] = "list",
@@ -34,6 +43,7 @@ async def git_branch(
     new_name: str = "",
     start: Annotated[str, Param("Where it begins.")] = "",
     force: Annotated[bool, Param("Also unmerged ones.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -41,9 +51,9 @@ async def git_branch(
 
     The list has the branches of remotes too. A deleted branch comes back by undo_changes.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         if action == "list":
-            return await _list(repository)
+            return await _list(repository, name)
         wanted = branch_name(name)
         current = (await repository.head()).branch
         async with git_step(repository, git_branch.name, files=False):
@@ -86,7 +96,7 @@ async def _is_of_main_tree(repository: Repository, name: str) -> bool:
     return head.decode("utf-8", "replace").strip() == f"ref: refs/heads/{name}"
 
 
-async def _list(repository: Repository) -> Result:
+async def _list(repository: Repository, name: str) -> Result:
     refs = ["refs/heads", "refs/remotes"]
     output = await repository.read("for-each-ref", f"--format={FORMAT}", *refs)
     current = (await repository.head()).branch
@@ -102,6 +112,8 @@ async def _list(repository: Repository) -> Result:
         data.append({"name": branch, "commit": short, "upstream": upstream})
     more = len(lines) - MAX_LISTED
     shortened = [*lines[:MAX_LISTED], *([f"and {more:,} more"] if more > 0 else [])]
+    if name and name not in (str(branch["name"]) for branch in data):
+        shortened.append(f"(there is no {one_line(name, 80)}: action=create makes it)")
     return Result(
         text="\n".join(shortened) or f"(no branches; on {current or 'nothing'})",
         data={"current": current, "branches": data},

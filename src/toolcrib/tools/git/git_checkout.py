@@ -11,8 +11,9 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.git.attributes import note_as_stored
+from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.precautions import ask_about
-from toolcrib.git.repository import Repository, open_place, open_repository
+from toolcrib.git.repository import Repository, open_place, open_repository, repository_or_none
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
@@ -31,8 +32,26 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    paths = arguments.get("paths")
-    return await ask_about(ctx, arguments, _names, await open_place(ctx, paths))
+    place, paths = await _scope(ctx, arguments)
+    return await ask_about(ctx, {**arguments, "paths": paths}, _names, place)
+
+
+async def _scope(
+    ctx: Ctx, given: Mapping[str, Any]
+) -> tuple[SafePath | None, list[SafePath] | None]:
+    """What decides on the repository, and the files to restore.
+
+    A branch with no path but the top of another repository is one to switch to there.
+    """
+    repo, paths = given.get("repo"), given.get("paths")
+    place = repo or await open_place(ctx, paths)
+    if not (given.get("branch") and paths) or repo or len(paths) > 1:
+        return place, paths
+    here, there = await repository_or_none(ctx), await repository_or_none(ctx, paths[0])
+    is_top = there is not None and there.parts == paths[0].settled().parts
+    if place is not None and is_top and (here is None or here.parts != paths[0].settled().parts):
+        return place, None
+    return place, paths
 
 
 @tool(
@@ -48,12 +67,14 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     },
     destructive=True,
     policy_check=_ask,
+    argument_adapter=adapt_repo,
 )
 async def git_checkout(
     branch: str = "",
     create: Annotated[bool, Param("A new branch.")] = False,
     start: Annotated[str, Param("Where it begins.")] = "",
     paths: Annotated[list[WritablePath] | None, Param("Only these, as they are there.")] = None,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -62,7 +83,8 @@ async def git_checkout(
     Files without a branch are restored from what is staged, which drops their changes:
     undo_changes brings those back. Changes in the way of a switch are refused.
     """
-    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
+    place, paths = await _scope(ctx, {"branch": branch, "paths": paths, "repo": repo})
+    async with open_repository(ctx, place) as repository:
         before = await repository.head()
         async with git_step(repository, git_checkout.name):
             if paths:

@@ -11,6 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
+from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
@@ -49,6 +50,7 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     argument_aliases={"file": "path", "file_path": "path", "content": "text", "resolution": "take"},
     destructive=True,
     policy_check=_ask,
+    argument_adapter=adapt_path,
 )
 async def git_conflicts(
     path: WritablePath | None = None,
@@ -73,12 +75,13 @@ async def git_conflicts(
                 await repository.attempt("update-index", "-q", "--refresh")
                 await repository.run(*ABORT[status.in_progress])
             return Result(text=f"The {status.in_progress} is aborted.", data={"open": []})
-        if path is None and take:
+        name = repository.name_of(path) if path else ""
+        if not name and take:
             raise BadInput("Name the file to resolve.", hint=f"path takes one of {names[:5]}.")
-        wanted = [repository.name_of(path)] if path else names
-        if path is not None and wanted[0] not in names:
+        wanted = [name] if name else names
+        if name and name not in names:
             raise NotFound(
-                f"{path.display} is not in conflict.",
+                f"{repository.display(name)} is not in conflict.",
                 hint=f"In conflict: {some_of([printable(n) for n in names], 5) or 'nothing'}.",
             )
         if not names:
@@ -93,7 +96,7 @@ async def git_conflicts(
                 text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
             )
         parts = [
-            view(name, await sides(repository, name), whole=bool(path))
+            view(name, await sides(repository, name), whole=bool(name))
             for name in wanted[:MAX_DISPLAYED_FILES]
             if not repository.is_hidden(name)
         ]

@@ -9,6 +9,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
+from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository
 
 
@@ -23,8 +24,8 @@ from toolcrib.git.repository import open_repository
         "revision": "range",
         "target": "range",
         "word_diff": "words",
-        "repo_path": "path",
     },
+    argument_adapter=adapt_path,
 )
 async def git_diff(
     path: WorkspacePath | None = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, WRITE, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.remotes import (
     SECONDS,
     changes_between,
@@ -24,6 +25,7 @@ from toolcrib.git.revisions import branch_name
     group="git",
     rights=NET | WRITE,
     keywords=("download", "remote", "update", "origin"),
+    argument_aliases=NAMES,
     seconds=SECONDS,
     policy_check=remote_decision,
 )
@@ -31,6 +33,7 @@ async def git_fetch(
     remote: str = "",
     branch: str = "",
     prune: Annotated[bool, Param("Drop gone ones.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -38,7 +41,7 @@ async def git_fetch(
 
     git_pull brings them into the current branch too.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         found = await fetched_remote(repository, remote)
         name, address = found.name, found.address
         under = (f"refs/remotes/{name}", "refs/tags")

@@ -8,6 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository, text_of
 from toolcrib.git.revisions import date
 from toolcrib.text.cleaner import one_line
@@ -32,8 +33,8 @@ SUBJECT_CHARS = 200
         "search": "grep",
         "query": "grep",
         "skip": "offset",
-        "repo_path": "path",
     },
+    argument_adapter=adapt_path,
 )
 async def git_log(
     range: str = "",  # noqa: A002

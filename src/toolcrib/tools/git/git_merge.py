@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import ask_about, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
@@ -21,20 +22,21 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names)
+    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
 
 
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("join", "combine branches", "fast-forward"),
-    argument_aliases={"branch_name": "branch", "name": "branch", "revision": "branch"},
+    argument_aliases={**NAMES, "branch_name": "branch", "name": "branch", "revision": "branch"},
     policy_check=_ask,
 )
 async def git_merge(
     branch: str,
     no_ff: Annotated[bool, Param("Always a merge commit.")] = False,
     message: str = "",
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -43,7 +45,7 @@ async def git_merge(
     Conflicts leave the merge open: git_conflicts shows and resolves them or aborts, git_commit ends
     it.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         target = await repository.commit(branch)
         before = await repository.head()
         await refuse_hidden_changes(repository, target, no_ff=no_ff)

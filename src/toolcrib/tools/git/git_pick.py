@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     ask_about,
     names_of_going_on,
@@ -39,20 +40,21 @@ async def _has_merge(repository: Repository, commits: list[str]) -> bool:
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names)
+    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
 
 
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("cherry-pick", "revert", "backport", "undo a commit"),
-    argument_aliases={"commit": "commits", "revision": "commits"},
+    argument_aliases={**NAMES, "commit": "commits", "revision": "commits"},
     policy_check=_ask,
 )
 async def git_pick(
     commits: Annotated[list[str] | None, Param("In order.")] = None,
     revert: Annotated[bool, Param("Undo them by new commits.")] = False,
     action: Literal["start", "continue", "skip", "abort"] = "start",
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -60,7 +62,7 @@ async def git_pick(
 
     A conflict stops it: git_conflicts resolves, action=continue goes on, abort goes back.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         before = await repository.head()
         await refuse_foreign_state(repository)
         args = [f"--{action}"]

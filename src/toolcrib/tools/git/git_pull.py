@@ -8,6 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     names_of_autostash,
     protected_among,
@@ -34,6 +35,7 @@ REBASE = frozenset({"true", "yes", "on", "1", "merges"})
     group="git",
     rights=NET | READ | WRITE,
     keywords=("update", "sync", "download", "merge remote"),
+    argument_aliases=NAMES,
     seconds=SECONDS,
     policy_check=remote_decision,
 )
@@ -41,6 +43,7 @@ async def git_pull(
     remote: str = "",
     branch: str = "",
     rebase: Annotated[bool, Param("Not merge.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -48,7 +51,7 @@ async def git_pull(
 
     Conflicts leave it open, as in git_merge and git_rebase.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         head = await repository.head()
         found = await fetched_remote(repository, remote)
         name = found.name

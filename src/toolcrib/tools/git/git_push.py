@@ -11,6 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, Denied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, SEND, Decision, Param, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.remotes import (
     SECONDS,
     RemoteAddress,
@@ -99,7 +100,7 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     delete, force = bool(arguments.get("delete")), bool(arguments.get("force"))
     remote, branch = arguments.get("remote") or "", arguments.get("branch") or ""
     try:
-        async with open_repository(ctx) as repository:
+        async with open_repository(ctx, arguments.get("repo")) as repository:
             push = await planned(repository, remote, branch, delete=delete)
             if (delete or force) and await _is_known_as_protected(repository, push):
                 raise _protected(push)
@@ -123,7 +124,7 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     group="git",
     rights=NET | READ | SEND,
     keywords=("upload", "publish", "send commits", "origin"),
-    argument_aliases={"branch_name": "branch"},
+    argument_aliases={**NAMES, "branch_name": "branch"},
     argument_adapter=lambda given: given.pop("setupstream", None) and None,
     seconds=SECONDS,
     policy_check=_ask,
@@ -133,6 +134,7 @@ async def git_push(
     branch: str = "",
     force: Annotated[bool, Param("With lease.")] = False,
     delete: Annotated[bool, Param("The remote's branch.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -141,7 +143,7 @@ async def git_push(
     Without branch: the current one, which follows the remote's from then on. force only replaces
     what was fetched; protected branches (git.protected) are never forced or deleted.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         push = await planned(repository, remote, branch, delete=delete)
         if push.judged != ctx.judged:
             raise Conflict(

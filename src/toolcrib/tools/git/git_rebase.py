@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, tool
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     ask_about,
     names_of_going_on,
@@ -31,19 +32,20 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names)
+    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
 
 
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("replay", "linear history", "move commits"),
-    argument_aliases={"branch": "onto", "upstream": "onto"},
+    argument_aliases={**NAMES, "branch": "onto", "upstream": "onto"},
     policy_check=_ask,
 )
 async def git_rebase(
     onto: str = "",
     action: Literal["start", "continue", "skip", "abort"] = "start",
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -51,7 +53,7 @@ async def git_rebase(
 
     A conflict stops it: git_conflicts resolves, action=continue goes on, abort goes back.
     """
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         before = await repository.head()
         await refuse_foreign_state(repository)
         if action == "start" and not onto:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied
+from toolcrib.core.errors import BadInput, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
@@ -19,11 +20,13 @@ from toolcrib.git.steps import git_step
     rights=READ | WRITE,
     keywords=("unstage", "undo commit", "uncommit", "soft", "mixed"),
     argument_aliases={"commit": "revision", "files": "paths", "path": "paths"},
+    argument_adapter=adapt_repo,
 )
 async def git_reset(
     mode: Literal["mixed", "soft", "hard"] = "mixed",
     revision: str = "",
     paths: Annotated[list[WorkspacePath] | None, Param("Only unstage these.")] = None,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -37,7 +40,12 @@ async def git_reset(
             hint="git_stash puts them aside; then git_reset with mode=mixed moves the branch, and "
             "git_checkout with paths restores files.",
         )
-    async with open_repository(ctx, await open_place(ctx, paths)) as repository:
+    if mode == "soft" and paths:
+        raise BadInput(
+            "mode=soft moves the branch, and takes no paths.",
+            hint="Leave paths out; repo names the folder of a repository.",
+        )
+    async with open_repository(ctx, repo or await open_place(ctx, paths)) as repository:
         commit = [await repository.commit(revision)] if revision else []
         async with git_step(repository, git_reset.name, files=False):
             if paths:

@@ -10,6 +10,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, parse_patch, rendered
+from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.text.display import printable
 
@@ -22,11 +23,13 @@ BINARY_SNIFF_BYTES = 8_000
     rights=READ,
     keywords=("commit", "details", "old version", "file at", "previous version", "cat-file"),
     argument_aliases={"commit": "revision", "rev": "revision", "sha": "revision", "file": "path"},
+    argument_adapter=adapt_repo,
 )
 async def git_show(
     revision: str = "HEAD",
     path: Annotated[WorkspacePath | None, Param("Content then.")] = None,
     stat: Annotated[bool, Param("Counts only.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -35,7 +38,7 @@ async def git_show(
     With path the answer is the content at that commit; git_diff with a range and a path shows how
     it changed.
     """
-    async with open_repository(ctx, path) as repository:
+    async with open_repository(ctx, repo or path) as repository:
         commit = await repository.commit(revision)
         if path is not None:
             return await _content(repository, commit, path.display, repository.name_of(path))

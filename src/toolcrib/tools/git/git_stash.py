@@ -10,6 +10,7 @@ from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
 from toolcrib.git.failures import failure
+from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.restoration import refuse_locked
@@ -37,14 +38,14 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names)
+    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
 
 
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("shelve", "put aside", "save changes", "wip"),
-    argument_aliases={"include_untracked": "untracked"},
+    argument_aliases={**NAMES, "include_untracked": "untracked"},
     destructive=True,
     policy_check=_ask,
 )
@@ -53,6 +54,7 @@ async def git_stash(
     message: str = "",
     index: Annotated[Offset, Param("Which, from 0.")] = 0,
     untracked: Annotated[bool, Param("New files too.")] = False,
+    repo: RepositoryFolder = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -61,7 +63,7 @@ async def git_stash(
     A dropped stash comes back by undo_changes.
     """
     entry = f"stash@{{{index}}}"
-    async with open_repository(ctx) as repository:
+    async with open_repository(ctx, repo) as repository:
         if action == "list":
             listed = await repository.read("stash", "list", "--format=%gd %cs %gs")
             stashes = lines_of(listed)

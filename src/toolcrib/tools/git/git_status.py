@@ -7,6 +7,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.attributes import filtered
+from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository
 from toolcrib.git.status import FileStatus, WorkingStatus, status_of
 from toolcrib.text.display import printable
@@ -18,7 +19,7 @@ MAX_LISTED = 300
     group="git",
     rights=READ,
     keywords=("changes", "modified", "staged", "untracked", "branch", "dirty", "working tree"),
-    argument_aliases={"repo_path": "path", "directory": "path", "repo": "path"},
+    argument_adapter=adapt_path,
 )
 async def git_status(path: WorkspacePath | None = None, *, ctx: Ctx) -> Result:
     """Show the branch and which files are changed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Annotated
 
@@ -10,6 +11,31 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.memory.place import origin_of, project_of
 from toolcrib.memory.plans import Plans
+
+_MARK = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\[[ xX]?\]\s+)?")
+_NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+")
+
+
+def _split(steps: list[str]) -> list[str]:
+    """The steps, where all stand in one text: a line each, or numbered from 1."""
+    if len(steps) != 1:
+        return steps
+    text = steps[0].strip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        return [line[_mark_end(line) :].strip() for line in lines]
+    numbers = list(_NUMBER.finditer(text))
+    if [int(found[1]) for found in numbers] != list(range(1, len(numbers) + 1)):
+        return steps
+    if len(numbers) < 2 or numbers[0].start():
+        return steps
+    ends = [*(found.start() for found in numbers[1:]), len(text)]
+    return [text[found.end() : end].strip(" ,;") for found, end in zip(numbers, ends, strict=True)]
+
+
+def _mark_end(line: str) -> int:
+    found = _MARK.match(line)
+    return found.end() if found else 0
 
 
 @tool(
@@ -30,6 +56,6 @@ async def create_plan(
     stay open beside it. update_plan_step moves a step on.
     """
     project = await project_of(ctx)
-    plan = await ctx.use(Plans).create(goal, steps, project.id, origin_of(ctx))
+    plan = await ctx.use(Plans).create(goal, _split(steps), project.id, origin_of(ctx))
     now = time.time()
     return Result(plan.full(now), plan.to_json(now))

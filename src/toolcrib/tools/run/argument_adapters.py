@@ -22,6 +22,7 @@ SHELL = {"bash", "sh", "shell", "zsh"}
 def python(arguments: dict[str, Any]) -> None:
     """Of tools that run Python."""
     _language(arguments, PYTHON)
+    network(arguments)
     _time(arguments)
     for name in ("packages", "requirements", "dependencies", "libraries"):
         if arguments.pop(name, None):
@@ -34,6 +35,7 @@ def python(arguments: dict[str, Any]) -> None:
 def javascript(arguments: dict[str, Any]) -> None:
     """Of tools that run JavaScript."""
     _language(arguments, JAVASCRIPT)
+    network(arguments)
     _time(arguments)
 
 
@@ -42,6 +44,7 @@ def command(arguments: dict[str, Any]) -> None:
     if "timeouthours" in arguments or (arguments.get("name") and "command" in arguments):
         arguments.setdefault("background", True)
     _language(arguments, SHELL)
+    network(arguments)
     _texts(arguments)
     words = arguments.pop("args", None) or arguments.pop("arguments", None)
     if words and isinstance(arguments.get("command"), str):
@@ -58,6 +61,13 @@ def command(arguments: dict[str, Any]) -> None:
             hint="Write them in the command: NAME=value program.",
         )
     _time(arguments)
+
+
+def network(arguments: dict[str, Any]) -> None:
+    """Of tools with a network that is on or off: no host, or the error that says to name some."""
+    given = arguments.get("network")
+    if isinstance(given, bool):
+        arguments["network"] = "all" if given else "none"
 
 
 def tests(arguments: dict[str, Any]) -> None:

@@ -114,7 +114,8 @@ async def run_javascript(
             and TYPESCRIPT_SIGNS.search(source)
         ):
             notes.append(
-                f"[TypeScript needs Node.js 22.13, or Deno: {install_line('toolcrib[js]')}]"
+                "[TypeScript needs Node.js 22.13, or Deno, which the user can install: "
+                f"{install_line('toolcrib[js]')}]"
             )
     notes += javascript_hints(source, ran)
     facts = {"engine": engine.name, "program": engine.program}
@@ -141,7 +142,10 @@ async def _compute(ctx: Ctx, source: str, limit: float) -> Result:
     output_text = "\n".join(part for part in (body, failed) if part)
     notes = [f"[{'failed' if failed else 'done'}, quickjs: computing alone, no files or modules]"]
     if NEEDS_MORE.search(failed):
-        notes.append(f"[files and modules need Deno or Node.js: {install_line('toolcrib[js]')}]")
+        notes.append(
+            "[files and modules need Deno or Node.js, which the user can install: "
+            f"{install_line('toolcrib[js]')}]"
+        )
     text, more = await fit_to_budget(ctx, run_javascript.name, output_text, "\n".join(notes))
     data = {
         "exit_code": int(bool(failed)),

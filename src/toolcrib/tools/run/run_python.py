@@ -127,7 +127,8 @@ def _notes(python: Python, errors: str) -> list[str]:
     """Which interpreter it was, where that is not the usual one or lacks a package."""
     missing = MISSING.search(errors)
     if missing and missing[1].partition(".")[0] in DATA_PACKAGES and python.origin == "toolcrib":
-        return [f"[{missing[1]} is not installed: {install_line('toolcrib[data]')}]"]
+        line = install_line("toolcrib[data]")
+        return [f"[{missing[1]} is not installed; the user can install it: {line}]"]
     if missing and python.origin == "toolcrib":
         place = f"{python.label} ({python.program})"
         return [

@@ -14,6 +14,7 @@ from toolcrib.execution.sandbox.terms import Pty
 from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
+from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.screens import in_time, screen_result
 
 TITLE_CHARS = 60
@@ -28,6 +29,7 @@ START_SECONDS = 5.0
     aliases=("open_terminal", "create_terminal", "new_terminal"),
     argument_aliases={"cmd": "command", "path": "cwd", "cols": "columns", "width": "columns"},
     destructive=True,
+    argument_adapter=argument_adapters.network,
     policy_check=terminal_verdict,
 )
 async def start_terminal(
