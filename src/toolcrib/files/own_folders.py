@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -54,10 +53,10 @@ def home_links() -> list[str]:
     home = os.path.expanduser("~")  # noqa: PTH111 - no home is no error
     found: list[str] = []
     for folder, start in ((home, "."), (f"{home}/.config", "")):
-        with suppress(OSError), os.scandir(folder) as entries:
-            found += [
-                entry.path
-                for entry in islice(entries, MAX_HOME_ENTRIES)
-                if entry.name.startswith(start) and entry.is_symlink()
-            ]
+        entries = entries_beneath([folder], max_folders=1, max_seconds=MAX_SECONDS, max_depth=0)
+        found += [
+            entry.path
+            for entry in islice(entries, MAX_HOME_ENTRIES)
+            if entry.name.startswith(start) and entry.is_symlink()
+        ]
     return found
