@@ -16,6 +16,7 @@ import copy
 import re
 import sys
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
@@ -233,33 +234,49 @@ SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
 
 Use = Literal["read", "write"]
 
-READ_PATTERNS = (
+SECRETS = (
     # Settings and keys of programs.
-    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore", "*.kdbx", "id_rsa*",
-    "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.jks", "*.p8",
-    # What editors leave beside them, which holds them whole.
-    "*.pem~", "*.pem.bak", "*.pem.save", "#*.pem#", ".*.pem.sw?", ".*.pem.un~", ".*.pem.kate-swp",
-    "*.pem.old", "*.pem.orig", "*.key.old", "*.key.orig",
-    "*.key~", "*.key.bak", "*.key.save", "#*.key#", ".*.key.sw?", ".*.key.un~", ".*.key.kate-swp",
-    "#id_*#", ".id_*.sw?", ".id_*.un~", ".id_*.kate-swp", "#.env*#", "..env*",
-    ".git/.config.sw?", ".git/.config.un~",
+    ".env*", "?*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore", "*.kdbx",
+    "*.jks", "*.p8", "*.ovpn", "wg?.conf", "*.auto.tfvars", "*.kubeconfig", "kubeconfig",
+    "kubeconfig.y*ml", "secrets.y*ml", "secrets.json", "secrets.toml", ".secrets.toml*",
+    "credentials.json", "application_default_credentials.json", "service-account*.json",
+    "service_account*.json", "client_secret*.json", "local.settings.json", "sftp-config.json",
+    "key.properties", "auth.json", ".dev.vars*", ".vault_pass*", "id_rsa*", "id_dsa*",
+    "id_ecdsa*", "id_ed25519*", "deploy_key", "deploy_key_rsa", "deploy_key_ed25519",
+    # Credentials that tools keep for their user.
+    ".git-credentials*", ".netrc*", "_netrc*", ".authinfo*", ".npmrc*", ".yarnrc.yml*", ".pypirc*",
+    ".pgpass*", ".pg_service.conf*", ".my.cnf*", ".mylogin.cnf*", ".htpasswd*", ".vault-token*",
+    ".s3cfg*", ".boto*", ".dockercfg*", ".sentryclirc*", ".clasprc.json*", ".databrickscfg*",
+)  # fmt: skip
+"""Files that people edit, of one name. What lies beside them holds them whole."""
+COPIES = ("{}~", "{}.bak", "{}.old", "{}.orig", "{}.save", ".{}.*", "#{}#")
+"""What editors and people leave beside a file."""
+COPIES_IN_FRONT = (".{}", "#{}")
+"""The same where the end of the name is open."""
+STAGES = ("local", "dev", "development", "test", "stage", "staging", "prod", "production")
+
+READ_PATTERNS = (
+    *SECRETS,
+    *(
+        form.format(name)
+        for name in SECRETS
+        for form in (COPIES_IN_FRONT if name.endswith("*") else COPIES)
+    ),
+    *(f"?*.env.{stage}" for stage in (*STAGES, "*.local")),
+    "*_id_rsa*", "*_id_ed25519*", ".git/.config.sw?", ".git/.config.un~",
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
-    ".config/gcloud", ".config/git/credentials", ".git-credentials*", ".git/credentials*",
-    "*.git/credentials*", ".git/remotes/*", ".git/branches/*", ".netrc*", "_netrc*", ".npmrc*",
-    ".yarnrc.yml", ".pypirc*", ".pgpass*", ".my.cnf*", ".htpasswd*", ".vault-token",
-    ".s3cfg", ".boto", ".dockercfg", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
+    ".config/gcloud", ".config/git/credentials", ".git/credentials*",
+    "*.git/credentials*", ".git/remotes/*", ".git/branches/*", "*.git/git-crypt/keys",
+    "*.git/annex/creds", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
     ".cache/huggingface/token", ".codex/auth.json", ".gemini/oauth_creds.json",
     ".claude/.credentials.json", ".config/rclone", ".config/hub", ".config/doctl", ".config/op",
     ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
     ".config/containers/auth.json", ".composer/auth.json",
-    "?*.env", "secrets.y*ml", "credentials.json", "service-account*.json", "service_account*.json",
-    ".vault_pass*", ".sentryclirc", "local.settings.json", ".clasprc.json",
-    ".dev.vars*", ".streamlit/secrets.toml", "*.tfstate", "*.tfstate.*", "kubeconfig",
-    "kubeconfig.y*ml", "*.kubeconfig",
-    "client_secret*.json", "application_default_credentials.json",
+    ".config/pypoetry/auth.toml", ".subversion/auth", ".vscode/sftp.json",
+    ".streamlit/secrets.toml", "*.tfstate", "*.tfstate.*",
     ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
-    ".pulumi/credentials.json", ".databrickscfg", ".password-store",
+    ".pulumi/credentials.json", ".password-store",
     ".local/share/keyrings", "library/keychains",
     # What a person typed or browsed.
     ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
@@ -281,16 +298,25 @@ READ_PATTERNS = (
 OWN_FILES_RULE = "toolcrib's own files"
 
 EXCEPTIONS = (
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
+    "*.env.example",
+    "*.env.sample",
+    "*.env.template",
+    "*.env.dist",
     ".dev.vars.example",
+    ".secrets.toml.example",
     "*example*.env",
     "*sample*.env",
     "*template*.env",
     "id_*.pub",
+    "*_id_rsa*.pub",
+    "*_id_ed25519*.pub",
     "cacert.pem",
+    # Words of one language, as of a page to sign in.
+    *(
+        f"{folder}/{language}/auth.json"
+        for folder in ("locales", "locale", "i18n", "lang", "messages", "translations")
+        for language in ("??", "??[-_]??")
+    ),
 )
 
 WRITE_PATTERNS = (
@@ -352,18 +378,20 @@ class PatternSet:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(p for p in map(PathPattern.of, patterns) if p.names)
-        self._names = _any_of(p.telling for p in self.patterns if not p.speaks_of_all)
-        self._folders = _any_of(p.telling for p in self.patterns if p.speaks_of_all)
+        self._names = _Globs(p.telling for p in self.patterns if not p.speaks_of_all)
+        self._folders = _Globs(p.telling for p in self.patterns if p.speaks_of_all)
 
     def may_match(self, names: Sequence[str]) -> bool:
         """Whether some pattern may match these names, folded, at their end: two are enough."""
-        if self._names.match(names[-1]):
+        if not self.patterns:
+            return False
+        if self._names.fit(names[-1]):
             return True
         return len(names) > 1 and self.may_match_all_in(names[-2])
 
     def may_match_all_in(self, folder: str) -> bool:
         """Whether some pattern may match every name in a folder of this name, folded."""
-        return self._folders.match(folder) is not None
+        return self._folders.fit(folder)
 
     def find(self, names: Sequence[str], end: int) -> list[PathPattern]:
         """The patterns that match the names just before the index `end`."""
@@ -524,7 +552,31 @@ class Protection:
         return OWN_FILES_RULE if _leads_into(names, self._own) else ""
 
 
-def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+class _Globs:
+    """Globs asked at once: a name is compared with those of its last letter, or its first."""
+
+    def __init__(self, globs: Iterable[str]) -> None:
+        by_last, by_first = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        for glob in globs:
+            if glob[-1] not in "*?]":
+                by_last[glob[-1]].append(glob)
+            else:
+                by_first[glob[0] if glob[0] not in "*?[" else ""].append(glob)
+        anywhere = by_first.pop("", [])
+        self._others = _any_of(tuple(anywhere))
+        self._by_last = {last: _any_of((*found, *anywhere)) for last, found in by_last.items()}
+        self._by_first = {first: _any_of(tuple(found)) for first, found in by_first.items()}
+
+    def fit(self, name: str) -> bool:
+        """Whether one of them fits a name."""
+        if self._by_last.get(name[-1:], self._others).match(name):
+            return True
+        first = self._by_first.get(name[:1])
+        return first is not None and first.match(name) is not None
+
+
+@lru_cache(maxsize=512)
+def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{translate(glob)})" for glob in globs) or r"(?!)")
 
 

@@ -38,6 +38,14 @@ TAKES_UP = {
     "in other letters": "echo '!.ENV' >> .gitignore",
     "the list of npm": "echo build > .npmignore",
     "that of docker": "echo build > .dockerignore",
+    "that of one dockerfile": "echo build > prod.Dockerfile.dockerignore",
+    "that of one dockerfile further down": "echo build > conf/Dockerfile.dockerignore",
+    "that of podman": "echo build > .containerignore",
+    "that of elastic beanstalk": "echo build > .ebignore",
+    "that of mercurial": "sed -i /env/d .hgignore",
+    "that of an agent": "rm .cursorignore",
+    "what a build holds": "sed -i /build/d .gitignore",
+    "what a build holds further down": "echo '!dist/' > sub/.gitignore",
 }
 PLAIN = {
     "one more line": "echo dist >> .gitignore",
@@ -45,23 +53,30 @@ PLAIN = {
     "a first list of docker": "echo build > sub/.dockerignore",
     "a list of npm with all": "(cat .gitignore; echo '*.key') > sub/.npmignore",
     "ends of lines": "sed -i 's/$/\\r/' .gitignore",
-    "another line is gone": "sed -i /build/d .gitignore",
+    "another line is gone": "sed -i /cache/d .gitignore",
+    "a list of podman with all": "cp .dockerignore .containerignore",
+    "a list of one dockerfile with all": "cp .dockerignore conf/Dockerfile.dockerignore",
+    "one more line of mercurial": "echo x >> .hgignore",
+    "what was fetched": "sed -i /node_modules/d .gitignore",
     "an exception of others": "echo '!build/x' >> .gitignore",
     "a comment": "sed -i '1i # ours' .gitignore",
     "one where nothing is": "mkdir -p new; echo '!.env' > new/.gitignore",
     "no change": "touch .gitignore",
 }
-IGNORED = ".env*\nbuild\n*.pem\n/keys/\n"
+IGNORED = ".env*\nbuild\ndist\n*.pem\n/keys/\n.cache\nnode_modules\n"
 
 
 @pytest.fixture
 def full(root: Path) -> Path:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    for name in (".env", "conf/x.pem", "keys/id_rsa", "server.key"):
-        (root / name).parent.mkdir(exist_ok=True)
+    for name in (
+        *(".env", "conf/x.pem", "keys/id_rsa", "server.key", "sub/.env", "build/prod.p12"),
+        *("sub/dist/prod.p12", "node_modules/x/test.p12"),
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("a secret\n")
-    (root / "sub").mkdir()
-    (root / "sub/.env").write_text("a secret\n")
+    (root / ".hgignore").write_text("syntax: regexp\nenv\n")
+    (root / ".cursorignore").write_text(IGNORED)
     (root / ".gitignore").write_text(IGNORED)
     (root / ".dockerignore").write_text(IGNORED)
     (root / ".git/info").mkdir(exist_ok=True)
@@ -87,9 +102,9 @@ async def test_other_changes_are_made(bench: RunBench, full: Path, script: str) 
 
 
 async def test_what_git_took_up_before(bench: RunBench, full: Path) -> None:
-    (full / ".gitignore").write_text("build\n!.env\n")
+    (full / ".gitignore").write_text("cache\n!.env\n")
     (full / ".git/info/exclude").unlink()
-    for script in ("echo dist >> .gitignore", "echo '!.env' >> .gitignore", "rm .gitignore"):
+    for script in ("echo other >> .gitignore", "echo '!.env' >> .gitignore", "rm .gitignore"):
         outcome = await bench.changed(script)
         assert outcome.state == "applied", outcome.notes
 
@@ -100,7 +115,7 @@ async def test_a_repository_within_another_is_held(bench: RunBench, full: Path) 
         outcome = await bench.changed(script)
         assert outcome.state == "held", outcome.notes
         assert UNCOVERED in str(outcome.notes)
-    (full / "sub/.gitignore").write_text(".env*\n")
+    (full / "sub/.gitignore").write_text(".env*\ndist\n")
     assert (await bench.changed("git init -q sub")).state == "applied"
 
 

@@ -38,12 +38,21 @@ ACTED_ON = [
     ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
     ".merlin", ".byebugrc", ".user.ini", "pip.py", "pip/__init__.py", "ansible.cfg",
     ".appveyor.yml", ".cirrus.star", "public/.htaccess",
+    ".python-version", "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
+    "pytest/__init__.py", "sitecustomize.so", "sitecustomize/__init__.py", "usercustomize.pyc",
+    "usercustomize/__init__.py", "env/conda-meta/history", "renv/activate.R", "phpcs.xml.dist",
+    "META-INF/services/javax.annotation.processing.Processor", ".bazelversion", ".factorypath",
+    ".lsp/config.edn", "kls-classpath", ".gclient", ".repo/manifest.xml", ".gitreview",
+    ".markdownlint-cli2.cjs", "tslint.json", ".standard.yml", ".credo.exs", ".yardopts", ".rspec",
+    ".lite_project.lua", ".tm_properties", "CMakeLists.txt.user", "app.pro.user", "flake.lock",
+    "default.nix", ".oxlintrc.json", "babel.config.js", "Session.vim",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
     "model.pth", "node_modules/.cache/x", "build/compile_commands.json", "docs/agents/list.md",
     "docs/agents_of_change.md", "tools/bazel.md",
     "code/user/x.py", "contrib/systemd/user/x.service",
+    "src/pytest/plugin.py", "META-INF/services/java.sql.Driver", "renv.lock",
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
 ]  # fmt: skip
 
@@ -148,8 +157,12 @@ async def test_an_environment_of_any_name_is_a_dependency_folder(
         assert any(f"{name} (what programs" in note for note in first.notes), first.notes
         await bench.apply_pending(first.pending_id)
         assert (await bench.changed(script([f"{name}/lib/x.py"]))).state == "applied"
-    new = await bench.changed("mkdir -p new/bin; echo 1 > new/pyvenv.cfg; echo 1 > new/bin/x")
-    assert new.state == "held"
+    for name, mark in (("new", "pyvenv.cfg"), ("new-conda", "conda-meta/history")):
+        new = await bench.changed(script([f"{name}/{mark}", f"{name}/bin/x"]))
+        assert new.state == "held"
+        assert (await bench.apply_pending(new.pending_id)).state == "applied"
+        again = await bench.changed(script([f"{name}/{mark}", f"{name}/lib/x.py"]))
+        assert again.state == "applied", again.notes
 
 
 async def test_what_tools_keep_in_dependencies_that_were_there(bench: RunBench, root: Path) -> None:

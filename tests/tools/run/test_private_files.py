@@ -42,7 +42,7 @@ async def test_in_an_application_only_what_is_protected_is_hidden(
     on_path(monkeypatch, program(app / "bin"))
     (app / "settings.txt").write_text("plain\n")
     (app / "deep/er").mkdir(parents=True)
-    for place in (".env", "deep/er/server.key", "deep/id_rsa"):
+    for place in (".env", "deep/er/server.key", "deep/id_rsa", "deep/.credentials.json.swp"):
         (app / place).write_text(SECRET)
     assert "hello" in await output(box, "hello")
     found = await output(box, f"cat {app}/settings.txt; find {app} -type f -exec cat {{}} +")

@@ -23,10 +23,20 @@ from toolcrib.files.search.globs import IgnoreRules, ignore_rules
 from toolcrib.files.targets import folders_above
 from toolcrib.files.trees import entries_beneath
 
-GITIGNORE, EXCLUDE, INFO = ".gitignore", "exclude", "info"
-IN_ITS_PLACE = frozenset({".npmignore", ".gcloudignore"})
-"""Where one of these is, its program does not read `.gitignore`."""
-NAMES = IN_ITS_PLACE | {GITIGNORE, ".dockerignore", ".vscodeignore", ".helmignore", ".vercelignore"}
+GITIGNORE, DOCKERIGNORE, EXCLUDE, INFO = ".gitignore", ".dockerignore", "exclude", "info"
+HGIGNORE = ".hgignore"
+IN_PLACE_OF = {
+    **dict.fromkeys((".npmignore", ".gcloudignore", ".ebignore", ".easignore"), GITIGNORE),
+    ".containerignore": DOCKERIGNORE,
+}
+"""Where one of these is, its program does not read the other."""
+NAMES = frozenset([
+    *IN_PLACE_OF, GITIGNORE, DOCKERIGNORE, HGIGNORE, ".vscodeignore", ".helmignore",
+    ".vercelignore", ".cfignore", ".funcignore", ".slugignore", ".cursorignore", ".geminiignore",
+    ".aiexclude", ".codeiumignore", ".aiderignore",
+])  # fmt: skip
+NOT_LOOKED_INTO = GENERATED_FOLDERS - {"dist", "build", "vendor", "target"}
+"""Folders of caches and of what programs fetched."""
 MAX_BYTES, MAX_LINES, MAX_LINE_CHARS = 256 * 1024, 2_000, 500
 MAX_FOLDERS, MAX_DEPTH = 5_000, 200
 """Of the look for protected files."""
@@ -41,12 +51,21 @@ def folder_of(path: SafePath) -> SafePath | None:
     """The folder whose files an ignore file speaks of; None for what is none."""
     if fold(path.name) in NAMES:
         return path.parent
+    if fold(path.name).endswith(DOCKERIGNORE):
+        return _context(path)
     names = list(map(fold, path.parts[-3:]))
     if names[-1:] == [INFO]:
         names = [*names[-2:], EXCLUDE]
     if names[1:] == [INFO, EXCLUDE] and names[0].endswith(".git"):
         return path.ancestor(len(path.parts) - (3 if fold(path.name) == EXCLUDE else 2))
     return None
+
+
+def _context(path: SafePath) -> SafePath:
+    """The folder that the ignore file of one Dockerfile speaks of, which may lie deeper in it."""
+    folders = (path.ancestor(depth) for depth in range(len(path.parts) - 1, -1, -1))
+    with_list = (each for each in folders if os.path.lexists(f"{each.absolute}/{DOCKERIGNORE}"))
+    return next(with_list, path.parent)
 
 
 def uncovered(workspace: Workspace, delta: Delta) -> str:
@@ -65,6 +84,8 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
     if folder is None:
         return ""
     old, new = _lines(_old_content(delta, folder)), _lines(_content(delta))
+    if fold(delta.path.name) == HGIGNORE:  # these may be expressions
+        old, new = ([f"[{line}" for line in lines] for lines in (old, new))
     less, again = _less(old, new)
     if not less and not again:
         return ""
@@ -146,7 +167,9 @@ def _old_content(delta: Delta, folder: SafePath) -> bytes | None:
     """What held before; None where that cannot be told any more."""
     name = fold(delta.path.name)
     if not delta.before:
-        return _read(folder.child(GITIGNORE)) if name in IN_ITS_PLACE else b""
+        is_of_one = name != DOCKERIGNORE and name.endswith(DOCKERIGNORE)
+        other = DOCKERIGNORE if is_of_one else IN_PLACE_OF.get(name, "")
+        return _read(folder.child(other)) if other else b""
     if name == INFO:
         return None
     return _chunks(delta.old) if delta.old is not None else _read(delta.path)
@@ -196,7 +219,7 @@ def _protected_beneath(
         max_folders=MAX_FOLDERS,
         max_seconds=inf,
         max_depth=MAX_DEPTH,
-        left_out=GENERATED_FOLDERS,
+        left_out=NOT_LOOKED_INTO,
     ):
         names[entry.path.rpartition("/")[0]].append(entry.name)
     for above, found in names.items():
