@@ -38,7 +38,7 @@ ACTED_ON = [
     ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
     ".merlin", ".byebugrc", ".user.ini", "pip.py", "pip/__init__.py", "ansible.cfg",
     ".appveyor.yml", ".cirrus.star", "public/.htaccess",
-    ".python-version", "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
+    "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
     "pytest/__init__.py", "sitecustomize.so", "sitecustomize/__init__.py", "usercustomize.pyc",
     "usercustomize/__init__.py", "env/conda-meta/history", "renv/activate.R", "phpcs.xml.dist",
     "META-INF/services/javax.annotation.processing.Processor", ".bazelversion", ".factorypath",
@@ -330,3 +330,8 @@ async def test_a_name_like_an_option_is_held(bench: RunBench, root: Path) -> Non
     outcome = await bench.changed("echo x > ./--checkpoint-action=exec=sh; echo x > a-b")
     assert outcome.state == "held"
     assert "--checkpoint-action=exec=sh" in str(outcome.notes)
+
+
+async def test_the_version_of_python_may_be_no_program(bench: RunBench) -> None:
+    assert (await bench.changed("echo 3.12 > .python-version")).state == "applied"
+    assert (await bench.changed("echo ./tools/py > .python-version")).state == "held"

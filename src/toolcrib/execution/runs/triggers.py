@@ -73,6 +73,8 @@ LIKE_AN_OPTION = "a name that programs take for an option, as by `tar *`"
 ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
+PYTHON_VERSION = ".python-version"
+NAMES_A_PYTHON = "a program that is run for Python"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
 UNCOVERED = "by it, what is protected from reading is taken up, as by `git add -A`"
@@ -380,6 +382,8 @@ def _by_content(delta: Delta) -> Iterator[tuple[str, str]]:
         yield SUPER_JOURNAL, place
     if shows_others(delta):
         yield SHOWS_OTHERS, place
+    if delta.path.name == PYTHON_VERSION and b"/" in _end_of(delta, MAX_COMPARED_BYTES):
+        yield NAMES_A_PYTHON, place
     for path in _acting_staged(delta):
         yield STAGED, path.absolute
 
@@ -415,11 +419,16 @@ def _hashes(data: bytes, size: int) -> list[bytes]:
 
 def _names_super_journal(delta: Delta) -> bool:
     """Whether a journal of SQLite ends with the name of one for several databases."""
+    return _end_of(delta, len(JOURNAL_MAGIC)) == JOURNAL_MAGIC
+
+
+def _end_of(delta: Delta, size: int) -> bytes:
+    """The last bytes of a new content; what cannot be read is not taken over either."""
     end = b""
-    with suppress(ToolError, OSError):  # what cannot be read is not taken over either
+    with suppress(ToolError, OSError):
         for chunk in delta.new.chunks() if delta.new is not None else ():
-            end = (end + chunk)[-len(JOURNAL_MAGIC) :]
-    return end == JOURNAL_MAGIC
+            end = (end + chunk)[-size:]
+    return end
 
 
 def _kinds_by_link(delta: Delta, links: RunLinks, git: Targets) -> Iterator[str]:
