@@ -82,6 +82,8 @@ class Variables:
 
     def _is_module(self, delta: Delta) -> bool:
         """Whether Python would load it for one of its own modules, which it did not so far."""
+        if not (self._python.folders or self._python.ends):
+            return False
         if _is_link(delta) and self._python.may_be(delta.path):
             return True
         if delta.path.real_absolute in self._python.folders:
@@ -116,6 +118,8 @@ class _Places:
 
     def have(self, delta: Delta) -> bool:
         """Whether a change is one of them, or a link by which another thing would be."""
+        if not (self._targets.files or self._targets.folders or self._ends or self._folders):
+            return False  # as for nearly everybody
         place, parts = delta.path.real_absolute, delta.path.parts
         stem = place.rpartition(".")[0]
         if self._targets.has(place) or ("/" not in place[len(stem) :] and self._has_stem(stem)):
@@ -124,9 +128,10 @@ class _Places:
             return True
         if any(end and parts[-len(end) :] == end for end in self._ends):
             return True
-        inner = {parts[a:b] for a in range(len(parts)) for b in range(a + 1, len(parts))}
-        if not inner.isdisjoint(self._folders - {()}):
-            return True
+        starts = range(len(parts) - 1)
+        for folder in filter(None, self._folders):
+            if any(parts[n : n + len(folder)] == folder for n in starts):
+                return True
         # An empty entry, or a root, is not taken for all that is in it.
         return () in self._folders and ".so" in parts[-1]
 
