@@ -34,12 +34,6 @@ NAMED = {
     "an archive of modules": ("PYTHONPATH", "{root}/libs.zip", "echo x > libs.zip"),
     "modules by a link": ("PYTHONPATH", "{root}/src", "mkdir gen; ln -s gen src"),
     "modules by a link above": ("PYTHONPATH", "a/src", "mkdir gen; ln -s gen a"),
-    "what every Python runs": ("PYTHONPATH", "s", "mkdir s; echo > s/sitecustomize.abi3.so"),
-    "a package of that name": (
-        "PYTHONPATH",
-        "s",
-        "mkdir -p s/usercustomize; echo x > s/usercustomize/__init__.py",
-    ),
     "by a link": ("BASH_ENV", "{root}/env.sh", "echo x > there; ln -s there env.sh"),
     "by a link above": ("PERL5LIB", "{root}/a/perl", "mkdir -p b/perl; ln -s b a"),
     "a module of Python's own": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/json.py"),

@@ -46,7 +46,6 @@ MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPA
 """The same of modules, which a person may be at work on: in these, what is new counts alone."""
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
-RUN_BY_EVERY_PYTHON = frozenset({"sitecustomize", "usercustomize"})
 _OPTION = re.compile(r"^-+\w+(?=\.{0,2}/)")
 """Of `-I/path`."""
 
@@ -91,7 +90,7 @@ class Variables:
         is_package = delta.path.name.startswith("__init__.")
         path = delta.path.parent if is_package else delta.path
         name = path.name.partition(".")[0] if path.parts else ""
-        if name not in sys.stdlib_module_names and name not in RUN_BY_EVERY_PYTHON:
+        if name not in sys.stdlib_module_names:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
         return is_at_top or self._python.hold(path)
