@@ -61,6 +61,8 @@ def _taken(given: dict[str, Any]) -> str:
     """The repository that was named, taken out, with the paths beneath it; else empty."""
     named = [given.pop(name) for name in ("repo", *_OTHER_NAMES) if name in given]
     repo = next((value for value in named if isinstance(value, str) and value.strip()), "")
+    if not repo and any(named):
+        given["repo"] = next(filter(None, named))  # what it must be is for the pipeline to say
     for name in _PATHS if repo else ():
         value = given.get(name)
         if isinstance(value, str) and value:
@@ -73,6 +75,8 @@ def _taken(given: dict[str, Any]) -> str:
 def _beneath(repo: str, path: str) -> str:
     """A path from the repository; one that begins with its folder stays, and an absolute one."""
     top = repo.rstrip("/\\")
+    top = top.removeprefix("./")
+    path = path.removeprefix("./")
     if path == top or path.startswith((f"{top}/", f"{top}\\", "/", "~", "[")) or path[1:2] == ":":
         return path
     return f"{top}/{path}"

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from toolcrib.core.context import AGENT_MARK, Services
+from toolcrib.core.context import AGENT_MARK, Services, conversation_of
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.tool import fits
 from toolcrib.state.redaction import redact_tokens
@@ -195,11 +195,15 @@ class Approvals:
             if "*" in globs or (targets and all(_matches(t, globs) for t in targets)):
                 return True
             # A person who answers one conversation does not answer the agents of another.
-            owners = ("", session) if AGENT_MARK in session else ()
             once = [
                 i
                 for i, scope, mark, owner, _ in grants
-                if scope == "once" and mark == fingerprint and (not owners or owner in owners)
+                if scope == "once"
+                and mark == fingerprint
+                and (
+                    AGENT_MARK not in session
+                    or conversation_of(owner or session) == conversation_of(session)
+                )
             ]
             if once:
                 connection.execute("DELETE FROM approval_grant WHERE id = ?", (once[0],))

@@ -29,6 +29,9 @@ NAMED = {
     "a path without a slash": ("BASH_ENV", "env.sh", "mkdir a; echo x > a/env.sh"),
     "a compiler's wrapper": ("CARGO_BUILD_RUSTC_WRAPPER", "{root}/w", "echo x > w"),
     "options of a compiler": ("CFLAGS", "-O2 -fplugin={root}/p.so", "echo x > p.so"),
+    "a folder with a blank": ("JAVA_HOME", "{root}/my jdk", "mkdir 'my jdk'; echo > 'my jdk/x'"),
+    "archives of a folder": ("CLASSPATH", "{root}/lib/*", "mkdir -p lib; echo x > lib/new.jar"),
+    "from the home folder": ("ENV", "$HOME/shrc", "echo x > shrc"),
     "a relative one by a link": ("LD_LIBRARY_PATH", "out/lib", "mkdir x; ln -s x out"),
     "compiled code": ("PYTHONPYCACHEPREFIX", "{root}/c", "mkdir c; echo x > c/a.pyc"),
     "an archive of modules": ("PYTHONPATH", "{root}/libs.zip", "echo x > libs.zip"),
@@ -50,6 +53,8 @@ OTHERS = {
     "an editor on PATH": ("EDITOR", "vim", "echo x > vim"),
     "other modules": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/own.py"),
     "one elsewhere": ("PYTHONPATH", "{root}/src", "mkdir -p src/own; echo x > src/own/json.py"),
+    "no library": ("LD_LIBRARY_PATH", "/usr/lib:", "echo x > a.sol; echo x > app.sock"),
+    "no module": ("PYTHONPATH", ".", "echo x > json.md; echo x > types.d.ts; mkdir json"),
     "no package": ("PYTHONPATH", "src", "mkdir -p src/json; echo x > src/json/a.py"),
     "one that is not here": ("PYTHONPATH", "", "mkdir own; echo x > own/json.py"),
     "folders outside": ("LD_LIBRARY_PATH", "/usr/lib", "echo x > libc.so.6"),
@@ -61,6 +66,7 @@ async def test_it_is_held(
     bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, script: str
 ) -> None:
     with monkeypatch.context() as patched:
+        patched.setenv("HOME", str(root))
         patched.setenv(name, value.format(root=root))
         outcome = await bench.changed(script)
     assert outcome.state == "held", outcome

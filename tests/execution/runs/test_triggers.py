@@ -335,3 +335,13 @@ async def test_a_name_like_an_option_is_held(bench: RunBench, root: Path) -> Non
 async def test_the_version_of_python_may_be_no_program(bench: RunBench) -> None:
     assert (await bench.changed("echo 3.12 > .python-version")).state == "applied"
     assert (await bench.changed("echo ./tools/py > .python-version")).state == "held"
+
+
+async def test_what_goes_as_a_whole_or_belongs_to_dependencies_is_not_missed(
+    bench: RunBench, root: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(root / "store")], check=True)
+    (root / "node_modules/a").mkdir(parents=True)
+    (root / "node_modules/a/.gitattributes").write_text("* text\n")
+    outcome = await bench.changed("rm -r store node_modules/a/.gitattributes")
+    assert outcome.state == "applied", outcome.notes

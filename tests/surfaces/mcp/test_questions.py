@@ -154,7 +154,7 @@ async def test_a_no_counts_though_another_answer_opened_the_host(mode: str, tmp_
         if len(forms) == 2:
             both_open.set()
         await both_open.wait()
-        if "first" in params.message:
+        if "> first" in params.message:
             return types.ElicitResult(action="accept", content={"allow": True})
         await answered.wait()
         return types.ElicitResult(action="decline")

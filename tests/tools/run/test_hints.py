@@ -145,7 +145,7 @@ async def test_what_only_the_user_can_make_is_not_run_again(tmp_path: Path) -> N
         ("echo Serving HTTP on 0.0.0.0 port 9000; sleep 60", "[a server: ports=[9000] keeps it"),
         ("echo '  Local:   http://localhost:5173/'; sleep 60", "[a server: ports=[5173] keeps it"),
         ("true uvicorn app:app; sleep 60", "[if it is a server, ports=[ITS PORT] keeps it going"),
-        ("echo started; sleep 60", ""),
+        ("echo started at 12:30:45; echo running tests/test_a.py:123: in foo; sleep 60", ""),
     ],
 )
 async def test_a_server_in_the_foreground_is_told_how_to_be_one(

@@ -167,7 +167,7 @@ class DirectRun:
             preview = described(state, view, notes).preview
             for_user = bool(triggers.lines) or commit == "never"
             state = await self._withdraw(ctx, commit, step, notes, preview, for_user=for_user)
-            places = self.context.triggers.dependency_folders(deltas)
+            places = await asyncio.to_thread(self.context.triggers.dependency_folders, deltas)
             self.context.held_dependencies[state.pending_id] = places
         return described(state, view, notes)
 

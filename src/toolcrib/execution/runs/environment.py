@@ -44,8 +44,11 @@ FOLDERS = (
 """Variables with folders in which programs look for what they load."""
 MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPATH", "R_LIBS*")
 """The same of modules, which a person may be at work on: in these, what is new counts alone."""
+LISTED_WITH_BLANKS = "TCLLIBPATH"
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
+LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
+_MODULE = re.compile(r"(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)\Z")
 _OPTION = re.compile(r"^-+\w+(?=\.{0,2}/)")
 """Of `-I/path`."""
 
@@ -61,15 +64,16 @@ class Variables:
         roots = [root.real for root in workspace.roots]
         self._named, self._modules = _Places(roots), _Places(roots)
         for value in environment(PATHS).values():
-            for path in value.split(os.pathsep):
-                self._named.add(path)
+            for path in (value, *value.split(os.pathsep), *(word for _, word in words_of(value))):
+                self._named.add(os.path.expanduser(path))  # noqa: PTH111
         for value in environment(COMMANDS).values():
             for word in {_OPTION.sub("", word) for _, word in words_of(value) if "/" in word}:
                 self._named.add(os.path.expanduser(word))  # noqa: PTH111
         for names, places in ((FOLDERS, self._named), (MODULES, self._modules)):
-            for value in environment(names).values():
-                for path in re.split(f"[{os.pathsep} ]", value):
-                    places.add(path, is_folder=True)
+            for name, value in environment(names).items():
+                parts = value.split() if name == LISTED_WITH_BLANKS else value.split(os.pathsep)
+                for path in parts:
+                    places.add(path.removesuffix("/*"), is_folder=True)
         self._python = _Folders(workspace, PYTHON_FOLDERS)
 
     def has(self, delta: Delta) -> bool:
@@ -89,8 +93,9 @@ class Variables:
             return True  # an archive of modules
         is_package = delta.path.name.startswith("__init__.")
         path = delta.path.parent if is_package else delta.path
-        name = path.name.partition(".")[0] if path.parts else ""
-        if name not in sys.stdlib_module_names:
+        name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
+        is_module = not dot if is_package or _is_link(delta) else _MODULE.match(dot + ending)
+        if name not in sys.stdlib_module_names or not is_module:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
         return is_at_top or self._python.hold(path)
@@ -132,7 +137,7 @@ class _Places:
             if any(parts[n : n + len(folder)] == folder for n in starts):
                 return True
         # An empty entry, or a root, is not taken for all that is in it.
-        return () in self._folders and ".so" in parts[-1]
+        return () in self._folders and LIBRARY.search(parts[-1]) is not None
 
     def _has_stem(self, stem: str) -> bool:
         return bool(stem) and stem in self._targets.files

@@ -229,15 +229,19 @@ class OverlayRun:
             await self._remember(deltas)  # it may be the end of this process
             try:
                 applied = await self._apply(ctx, verdict)
-                if for_user:
-                    triggers = self._context.triggers
-                    triggers.let_pass(triggers.dependency_folders(verdict.deltas), ctx.session.id)
-                return _applied(applied, view)
             except Conflict as error:
                 reasons, overtaken = [conflict_message(error)], True
             except ToolError as error:
                 error.hint = recovery_hint(error) or error.hint
                 raise
+            else:
+                if for_user:
+                    triggers = self._context.triggers
+                    folders_made = await asyncio.to_thread(
+                        triggers.dependency_folders, verdict.deltas
+                    )
+                    triggers.let_pass(folders_made, ctx.session.id)
+                return _applied(applied, view)
         self._keep = True
         outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=overtaken)
         return described(outcome, view, _pending_notes(reasons))

@@ -29,7 +29,6 @@ from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
-from toolcrib.files.changes.preparation import state_path
 from toolcrib.files.own_folders import home_links, own_folders
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
@@ -148,9 +147,11 @@ class Triggers:
         return TriggerReport(lines, frozenset(paths))
 
     def dependency_folders(self, deltas: Sequence[Delta]) -> set[str]:
-        """The dependency folders among what is asked about, absolute."""
-        found = self._all(deltas, Targets(), ())
-        return {place for _, kind, place in found if kind == DEPENDENCIES}
+        """The dependency folders in which something is there that was not, absolute; blocking."""
+        made = [delta for delta in deltas if _may_act(delta)]
+        dependencies = _DependencyFolders(_new_places(made))
+        files = (delta for delta in made if delta.after and delta.after.kind != "folder")
+        return {folder for delta in files if (folder := dependencies.of(delta.path))}
 
     def let_pass(self, folders: Iterable[str], session: str) -> None:
         """Ask no more about these dependency folders in this conversation."""
@@ -174,8 +175,7 @@ class Triggers:
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
         links = RunLinks(deltas, self._workspace.roots)
-        new = frozenset(delta.path.absolute for delta in made if not delta.before)
-        dependencies = _DependencyFolders(new)
+        dependencies = _DependencyFolders(_new_places(made))
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
@@ -247,14 +247,18 @@ class _Named:
         return IN_VARIABLES if self._variables.has(delta) else self._links.kind(delta)
 
     def kind_of_removal(self, delta: Delta) -> str:
-        """What acts otherwise without what is gone; "" for nothing."""
-        if delta.after is not None and not delta.replaces:
+        """What acts otherwise without what is gone; "" for nothing.
+
+        A repository that goes as a whole takes along what its settings name.
+        """
+        if (delta.after is not None and not delta.replaces) or not delta.before:
             return ""
-        for image in delta.before:
-            place = state_path(delta.path, image)
-            if place.name == ATTRIBUTES or self.git.has(place.real_absolute):
-                return WITHOUT_IT
-        return ""
+        path, place = delta.path, delta.path.real_absolute
+        if path.name == ATTRIBUTES and DEPENDENCY_FOLDERS.isdisjoint(path.parts):
+            return WITHOUT_IT
+        if is_repository({image.path for image in delta.before}):
+            return ""
+        return WITHOUT_IT if self.git.has(place) or self.git.has_beneath(place) else ""
 
 
 def _beginnings(patterns: Iterable[PathPattern]) -> PatternSet:
@@ -272,6 +276,10 @@ def _may_act(delta: Delta) -> bool:
     """Whether something is there that was not: content, or leave to be run."""
     after, before = delta.after, delta.before
     return after is not None and not (delta.same and before and after.mode == before[0].mode)
+
+
+def _new_places(made: Iterable[Delta]) -> frozenset[str]:
+    return frozenset(delta.path.absolute for delta in made if not delta.before)
 
 
 def _display(delta: Delta, place: str) -> str:

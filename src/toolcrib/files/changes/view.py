@@ -187,10 +187,9 @@ class ChangeView:
 def _target(delta: Delta) -> str:
     """Where a link leads, for a reader; "" for what is none."""
     after = delta.after
-    is_link = after is not None and after.kind == "link"
-    if after is None or not is_link:
+    if after is None or after.kind != "link":
         return ""
-    target = printable(_IDLE.sub("", after.target))
+    target = printable(_IDLE.sub("", after.target)) or "."
     half = MAX_TARGET_CHARS // 2
     return target if len(target) <= 2 * half else f"{target[:half]} … {target[-half:]}"
 

@@ -414,7 +414,8 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     place, found = top.ancestor(max(depth - 1, 0)), dict[SafePath, bytes]()
     if (module := _module_depth(delta.path)) is not None:
         # It usually lies where its name says, from the repository around it.
-        place = place.at((*place.parts, *delta.path.parts[depth + 1 : module]))
+        inner = (name for name in delta.path.parts[depth + 1 : module] if name != MODULES)
+        place = place.at((*place.parts, *inner))
     # The settings of a new one are among the changes: what it says with either size counts.
     for hash_size in (hash_size_in(top.absolute),) if is_there else HASH_SIZES:
         for entry in _new_entries(old, new, hash_size):

@@ -26,6 +26,7 @@ from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stre
 SaveSteps = Callable[[PromptMessage, list[PromptMessage]], Awaitable[None]]
 PROGRESS_SECONDS = 10.0
 PARAGRAPH = "\n\n"
+WITHOUT_TOOLS = "\n\n[toolcrib runs no tools for this answer: the model server refused them.]\n\n"
 LIMIT = (
     "\n\n[toolcrib runs no more tools for this answer: the limit of proxy.rounds or proxy.seconds "
     "is reached. Ask again to go on.]\n\n"
@@ -228,9 +229,10 @@ class ChatRounds:
         A model may write calls of tools that it is not offered any more.
         """
         if self._is_last:
-            self._texts.append(LIMIT)
+            text = WITHOUT_TOOLS if self._is_bare else LIMIT
+            self._texts.append(text)
             if own is not None:
-                await self._write(self._text(own, LIMIT))
+                await self._write(self._text(own, text))
             return True
         call_message: PromptMessage = {"role": "assistant", "content": "", "tool_calls": [*calls]}
         made: list[PromptMessage] = [call_message]

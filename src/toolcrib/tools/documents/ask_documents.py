@@ -204,10 +204,11 @@ async def _matching_files(
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
     least = "" if ranking.complete else "At least "
-    whole = sum(_has_all(citation, content_words(about)) for citation in found)
+    wanted = content_words(about)
+    whole = sum(_has_all(citation, wanted) for citation in found)
     counts = f"{len(found):,} of {counted(total, 'file')} match"
     if 0 < whole < len(found):
-        words = ", ".join(content_words(about))
+        words = ", ".join(wanted)
         counts = f"{whole:,} of {counted(total, 'file')} have all of the words: {words}"
         counts += f"; {len(found) - whole:,} more have some of them"
     head = f"{least}{counts}. These are counted by their words: no model has read them."

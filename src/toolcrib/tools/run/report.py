@@ -401,7 +401,7 @@ GIT_SETTINGS = re.compile(r"could not write config file [^\n]*: Device or resour
 DOCKER = re.compile(r"[Cc]annot connect to the Docker daemon|docker\.sock")
 SERVES = re.compile(
     r"\b(?:serving|listening|running|started|ready|available|local)\b[^\n]{0,80}?"
-    r"(?:\bport |https?://[^\s:/]{1,80}:|:)(\d{2,5})\b",
+    r"(?:\bport |(?:https?://[^\s:/]{1,80}|\blocalhost|\d\.\d{1,3}|\]|\*|\s):)(\d{2,5})\b(?!:)",
     re.IGNORECASE,
 )
 """What servers say once they can be reached, with the port."""
