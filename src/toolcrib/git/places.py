@@ -59,6 +59,9 @@ def adapt_path(given: dict[str, Any]) -> None:
 
 def _taken(given: dict[str, Any]) -> str:
     """The repository that was named, taken out, with the paths beneath it; else empty."""
+    is_named = any(name in given for name in ("repo", *_OTHER_NAMES))
+    if not is_named and given.get("paths") and isinstance(given.get("path"), str):
+        given["repo"] = given.pop("path")  # beside paths it can only be their folder
     named = [given.pop(name) for name in ("repo", *_OTHER_NAMES) if name in given]
     repo = next((value for value in named if isinstance(value, str) and value.strip()), "")
     if not repo and any(named):

@@ -121,3 +121,11 @@ async def test_the_error_names_the_repository_beneath(outside: Toolbox, proj: Pa
 async def test_the_folder_of_a_repository_costs_no_words(outside: Toolbox) -> None:
     for name in ("git_commit", "git_checkout"):
         assert "repo" not in outside.registry.resolve(name).schema["properties"]
+
+
+async def test_a_path_beside_paths_is_their_folder(outside: Toolbox, proj: Path) -> None:
+    write(proj, **{"b.txt": "b\n"})
+    await do(outside, "git_add", path="proj", paths=["b.txt"])
+    assert git(proj, "diff", "--cached", "--name-only").split() == ["b.txt"]
+    await do(outside, "git_reset", path="proj", paths=["b.txt"])
+    assert git(proj, "diff", "--cached", "--name-only").split() == []
