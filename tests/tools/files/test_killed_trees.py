@@ -24,7 +24,7 @@ async def main():
     async with Toolbox(workspace=sys.argv[1]) as box:
         await box.call("list_directory", {})
         print("ready", flush=True)
-        result = await box.call(sys.argv[2], json.loads(sys.argv[3]), session="one")
+        result = await box.call(sys.argv[2], json.loads(sys.argv[3]))
         print(result.error.code if result.error else "done", flush=True)
 asyncio.run(main())
 """
@@ -34,7 +34,7 @@ CALLS = {
     "delete_path": '{"path": "tree"}',
     "archive_files": '{"action": "unpack", "archive": "a.zip", "folder": "out"}',
     "replace_in_files": '{"pattern": "old", "replacement": "new", "dry_run": false}',
-    "undo_changes": "{}",
+    "undo_changes": '{"path": "tree"}',
     "restore_backup": '{"name": "b", "confirm": true}',
 }
 
@@ -74,8 +74,7 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
     fill(ws)
     async with Toolbox(workspace=ws) as box:
         if tool == "undo_changes":
-            gone = await box.call("delete_path", {"path": "tree"}, session="one")
-            assert gone.error is None
+            assert (await box.call("delete_path", {"path": "tree"})).error is None
         if tool == "restore_backup":
             assert (await box.call("create_backup", {"name": "b"})).error is None
             for number in range(0, FILES, 2):
