@@ -332,6 +332,9 @@ def _add(forms: Word, form: str, weight: float) -> None:
     forms[form] = max(weight, forms.get(form, 0.0))
 
 
+REPOSITORY = "repo"
+
+
 def _pair(one: str, other: str) -> str:
     return f"{one}+{other}" if one < other else f"{other}+{one}"
 
@@ -342,7 +345,9 @@ def _fields(tool: Tool, known: bool) -> Iterator[tuple[str, list[str]]]:
     yield "aliases", _terms([english.forms(name) for name in tool.all_aliases])
     yield "keywords", [f for word in tool.keywords for f in english.forms(word)]
     yield "description", _terms([english.forms(f"{tool.description} {tool.group}")])
-    parameters = " ".join(f"{name} {text}" for name, text in tool.parameter_texts)
+    # Which repository is meant says nothing about what a tool of git does.
+    texts = (f"{name} {text}" for name, text in tool.parameter_texts if name != REPOSITORY)
+    parameters = " ".join(texts)
     yield "guidance", english.forms(f"{tool.guidance} {parameters}")
     yield "shapes", sorted({s for name, _ in tool.parameter_texts for s in _SHAPES.get(name, ())})
     for language in LANGUAGES if known else ():
