@@ -40,9 +40,9 @@ async def git_reset(
             hint="git_stash puts them aside; then git_reset with mode=mixed moves the branch, and "
             "git_checkout with paths restores files.",
         )
-    if mode == "soft" and paths:
+    if mode == "soft" and paths and revision:
         raise BadInput(
-            "mode=soft moves the branch, and takes no paths.",
+            "mode=soft moves the branch to a revision, and takes no paths.",
             hint="Leave paths out; repo names the folder of a repository.",
         )
     async with open_repository(ctx, repo or await open_place(ctx, paths)) as repository:
