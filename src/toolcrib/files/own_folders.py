@@ -8,28 +8,29 @@ from dataclasses import dataclass
 from itertools import islice
 
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.files.trees import entries_beneath, is_folder
+from toolcrib.files.trees import entries_beneath
 
 MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
 MAX_HOME_ENTRIES = 2_000
+MARKS_OF_REPOSITORY = frozenset({".git", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFolders:
-    """What a short look finds.
+    """What a short look finds, absolute, near the top first.
 
     Attributes:
-        folders: beneath the roots, absolute, those near the top first.
-        links: in the roots and in them, absolute.
+        repositories: folders in which a name lies by which git may take them for one.
+        links: in the roots and beneath.
     """
 
-    folders: Sequence[str] = ()
+    repositories: Sequence[str] = ()
     links: Sequence[str] = ()
 
 
 def own_folders(roots: Sequence[str]) -> OwnFolders:
-    """Look for them beneath absolute paths; blocking, for half a second at most."""
-    folders: list[str] = []
+    """Look beneath absolute paths; blocking, for half a second at most."""
+    repositories: list[str] = []
     links: list[str] = []
     for entry in entries_beneath(
         roots,
@@ -38,11 +39,11 @@ def own_folders(roots: Sequence[str]) -> OwnFolders:
         max_depth=MAX_DEPTH + max((root.count("/") for root in roots), default=0),
         left_out=GENERATED_FOLDERS,
     ):
+        if entry.name in MARKS_OF_REPOSITORY:
+            repositories.append(entry.path.rpartition("/")[0])
         if entry.is_symlink():
             links.append(entry.path)
-        elif entry.name not in GENERATED_FOLDERS and is_folder(entry):
-            folders.append(entry.path)
-    return OwnFolders(folders, links)
+    return OwnFolders(list(dict.fromkeys(repositories)), links)
 
 
 def home_links() -> list[str]:

@@ -105,7 +105,9 @@ async def _acting_among(repository: Repository, names: Iterable[str]) -> list[st
     roots = [root.real for root in repository.ctx.use(Workspace).roots]
     own = await asyncio.to_thread(own_folders, roots)
     changed = [f"{top}/{name}" for name in wanted]
-    targets = await find_git_targets(repository.ctx, repository.setup.path, changed, own.folders)
+    targets = await find_git_targets(
+        repository.ctx, repository.setup.path, changed, own.repositories
+    )
     made: dict[str, set[str]] = defaultdict(set)
     for name in wanted:
         parts = name.split("/")

@@ -45,6 +45,8 @@ FOLDERS = (
 MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPATH", "R_LIBS*")
 """The same of modules, which a person may be at work on: in these, what is new counts alone."""
 LISTED_WITH_BLANKS = "TCLLIBPATH"
+EMPTY_IS_HERE = "LD_LIBRARY_PATH"
+"""Where an empty entry is the folder in which the user is."""
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
 LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
@@ -73,21 +75,22 @@ class Variables:
             for name, value in environment(names).items():
                 parts = value.split() if name == LISTED_WITH_BLANKS else value.split(os.pathsep)
                 for path in parts:
-                    places.add(path.removesuffix("/*"), is_folder=True)
+                    if path or name == EMPTY_IS_HERE:
+                        places.add(path.removesuffix("/*"), is_folder=True)
         self._python = _Folders(workspace, PYTHON_FOLDERS)
 
-    def has(self, delta: Delta) -> bool:
+    def match(self, delta: Delta) -> bool:
         """Whether a program would run, load or obey what is there now."""
         is_new = not delta.before or _is_link(delta)
-        return self._named.have(delta) or (
-            is_new and (self._modules.have(delta) or self._is_module(delta))
+        return self._named.match(delta) or (
+            is_new and (self._modules.match(delta) or self._is_module(delta))
         )
 
     def _is_module(self, delta: Delta) -> bool:
         """Whether Python would load it for one of its own modules, which it did not so far."""
         if not (self._python.folders or self._python.ends):
             return False
-        if _is_link(delta) and self._python.may_be(delta.path):
+        if _is_link(delta) and self._python.may_redirect(delta.path):
             return True
         if delta.path.real_absolute in self._python.folders:
             return True  # an archive of modules
@@ -98,7 +101,7 @@ class Variables:
         if name not in sys.stdlib_module_names or not is_module:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
-        return is_at_top or self._python.hold(path)
+        return is_at_top or self._python.contain(path)
 
 
 class _Places:
@@ -120,7 +123,7 @@ class _Places:
         elif path:
             self._ends.add(_names(place))
 
-    def have(self, delta: Delta) -> bool:
+    def match(self, delta: Delta) -> bool:
         """Whether a change is one of them, or a link by which another thing would be."""
         if not (self._targets.files or self._targets.folders or self._ends or self._folders):
             return False  # as for nearly everybody
@@ -176,7 +179,7 @@ class _Folders:
         self.ends = {_names(folder) for folder in named if not folder.startswith("/")}
         self._real = cache(real_path)
 
-    def may_be(self, path: SafePath) -> bool:
+    def may_redirect(self, path: SafePath) -> bool:
         """Whether a link may stand for one, for a folder above, or on the way to it."""
         place, parts = path.real_absolute, path.parts
         if any(place in each for each in (self.links, self.folders, self.above)):
@@ -184,7 +187,7 @@ class _Folders:
         starts = {end[:size] for end in self.ends for size in range(1, len(end) + 1)}
         return any(parts[-len(start) :] == start for start in starts)
 
-    def hold(self, path: SafePath) -> bool:
+    def contain(self, path: SafePath) -> bool:
         """Whether something is directly in one of them, an empty entry aside."""
         folder = path.parts[:-1]
         if any(end and folder[-len(end) :] == end for end in self.ends):
@@ -203,16 +206,16 @@ class SearchPath:
     def __init__(self, workspace: Workspace) -> None:
         self._named = _Folders(workspace, "PATH")
 
-    def has(self, delta: Delta) -> bool:
+    def matches(self, delta: Delta) -> bool:
         """Whether a file is a program on it, or a link may become such a folder."""
         is_link = _is_link(delta)
-        if is_link and self._named.may_be(delta.path):
+        if is_link and self._named.may_redirect(delta.path):
             return True
         is_run = is_link or (delta.after is not None and bool(delta.after.mode & 0o111))
         if () in self._named.ends and is_run:
             return True  # an empty entry, or ".", is the folder where the user is
-        return self.holds(delta.path)
+        return self.contains(delta.path)
 
-    def holds(self, path: SafePath) -> bool:
+    def contains(self, path: SafePath) -> bool:
         """Whether something is directly in one of them, but for an empty entry."""
-        return self._named.hold(path)
+        return self._named.contain(path)

@@ -127,7 +127,7 @@ class Triggers:
         if changed:
             roots = [root.real for root in self._workspace.roots]
             own = await asyncio.to_thread(own_folders, roots)
-            git = await find_git_targets(ctx, find_program(ctx, "git"), changed, own.folders)
+            git = await find_git_targets(ctx, find_program(ctx, "git"), changed, own.repositories)
             links = [*own.links, *await asyncio.to_thread(home_links)]
         return await asyncio.to_thread(self._report, deltas, ctx.session.id, git, links)
 
@@ -231,7 +231,7 @@ class _Named:
 
         def kind_of(place: SafePath) -> str:
             kind = _kind_of(place) or place.gate.pattern(place, "write")
-            return kind or (ON_PATH if self._path.holds(place) else "")
+            return kind or (ON_PATH if self._path.contains(place) else "")
 
         def acts(link: SafePath) -> bool:
             return bool(kind_of(link)) or leads(link.absolute, "link")
@@ -242,9 +242,9 @@ class _Named:
         """What acts on a change; "" for nothing."""
         if self.git.has(delta.path.real_absolute):
             return GIT_SETTINGS
-        if self._path.has(delta):
+        if self._path.matches(delta):
             return ON_PATH
-        return IN_VARIABLES if self._variables.has(delta) else self._links.kind(delta)
+        return IN_VARIABLES if self._variables.match(delta) else self._links.kind(delta)
 
     def kind_of_removal(self, delta: Delta) -> str:
         """What acts otherwise without what is gone; "" for nothing.

@@ -18,6 +18,7 @@ from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
     GENERATED_FOLDERS,
     SCRATCH_OF_DEPENDENCIES,
+    fold,
 )
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.judgement import RunRepositories
@@ -93,7 +94,7 @@ def _is_cached_code(delta: Delta) -> bool:
 
     No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
     """
-    names = delta.path.parts
+    names = tuple(map(fold, delta.path.parts))
     if delta.after is None or CODE_CACHE not in names:
         return False
     above = names[: names.index(CODE_CACHE)]

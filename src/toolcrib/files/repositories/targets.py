@@ -60,7 +60,7 @@ class GitPlace:
 
 
 async def find_git_targets(
-    ctx: Ctx, git: str, changed: Iterable[str], folders: Sequence[str]
+    ctx: Ctx, git: str, changed: Iterable[str], others: Sequence[str]
 ) -> Targets:
     """What the settings of repositories around changed paths, and the user's own, name.
 
@@ -68,12 +68,12 @@ async def find_git_targets(
         ctx: the call.
         git: the program; "" where it is not there.
         changed: absolute paths in the workspace, without links.
-        folders: further ones of the workspace, see `own_folders`.
+        others: folders that may be further repositories, see `own_folders`.
     """
     roots = [root.real for root in ctx.use(Workspace).roots]
-    around, others = await asyncio.to_thread(_repositories, roots, list(changed), folders)
+    around, further = await asyncio.to_thread(_repositories, roots, list(changed), others)
     listed = await _listed(ctx, git, around) if git else [b""] * len(around)
-    return await asyncio.to_thread(_Collector(Targets(roots)).collect, around, listed, others)
+    return await asyncio.to_thread(_Collector(Targets(roots)).collect, around, listed, further)
 
 
 async def _listed(ctx: Ctx, program: str, repositories: Iterable[GitPlace]) -> list[bytes]:
@@ -105,7 +105,7 @@ async def _listed(ctx: Ctx, program: str, repositories: Iterable[GitPlace]) -> l
 
 
 def _repositories(
-    roots: Sequence[str], changed: Iterable[str], folders: Sequence[str]
+    roots: Sequence[str], changed: Iterable[str], others: Sequence[str]
 ) -> tuple[list[GitPlace], list[GitPlace]]:
     """Those that hold something of it, the outermost first, and others in the workspace."""
     above: set[str] = set()
@@ -115,10 +115,10 @@ def _repositories(
             above.add(up)
             up = up.rpartition("/")[0] or "/"
     around = list(filter(None, map(_repository, sorted(above, key=lambda path: path.count("/")))))
-    beneath = (path for path in folders if path not in above)
-    others = islice(filter(None, map(_repository, beneath)), MAX_REPOSITORIES)
+    beneath = (path for path in others if path not in above)
+    further = islice(filter(None, map(_repository, beneath)), MAX_REPOSITORIES)
     first = around[:MAX_QUERIED] or [GitPlace("", tuple(roots))]
-    return first, [*around[MAX_QUERIED:MAX_REPOSITORIES], *others]
+    return first, [*around[MAX_QUERIED:MAX_REPOSITORIES], *further]
 
 
 def _repository(folder: str) -> GitPlace | None:
