@@ -98,6 +98,7 @@ class BrowserSession:
         self._contexts: dict[Side, BrowserContext] = {}
         self._logins: list[Login] = []
         self._leases: dict[Side, Lease] = {}
+        self._taken_refusals: list[ToolError] = []
 
     def tab(self) -> Tab:
         """The tab that is being used.
@@ -208,6 +209,13 @@ class BrowserSession:
     def refusals(self) -> list[ToolError]:
         """What the guard refused to pages of this conversation, oldest first."""
         return [error for lease in self._leases.values() for error in lease.refusals]
+
+    def take_refusals(self) -> list[ToolError]:
+        """Those of them that were not taken yet: a page may ask between two calls."""
+        found = self.refusals()
+        fresh = [each for each in found if not any(each is old for old in self._taken_refusals)]
+        self._taken_refusals = found
+        return fresh
 
     async def close(self) -> None:
         """Close its tabs and contexts, and its ways out."""

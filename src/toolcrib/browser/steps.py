@@ -478,6 +478,7 @@ async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> N
         await tab.goto(url, ctx.remaining(ctx.config.browser.timeout))
     except ToolError:
         if (error := refused()) is not None:
+            conversation.take_refusals()  # the failure tells it
             raise error from None
         raise
     if tab.status == 403 and (error := refused()) is not None:

@@ -533,7 +533,7 @@ async def test_what_an_agent_began_belongs_to_the_conversation(
             result = await box.call("delegate_task", {"task": "do it"}, session="one")
             assert result.data["status"] == "completed", result.text
             held = re.search(r"held back as (\w+)", server.results()[0])
-            url = re.search(r"http://127.0.0.1:\d+/", server.results()[1])
+            url = re.search(r"\[port 8000: (http://127.0.0.1:\d+/)", server.results()[1])
             assert held and url, server.results()
             apply = {"id": held[1]}
             other = await box.call("apply_changes", apply, session="two")
@@ -543,7 +543,7 @@ async def test_what_an_agent_began_belongs_to_the_conversation(
             assert made.error is None, made.render()
             assert (tmp_path / "work/AGENTS.md").exists()
 
-            page = {"url": url[0]}
+            page = {"url": url[1]}
             async with asyncio.timeout(60):
                 while (await box.call("fetch_url", page, session="one")).error is not None:
                     await asyncio.sleep(0.1)
@@ -577,9 +577,9 @@ async def test_two_servers_of_a_conversation_have_one_number_each_for_itself(
     for _ in range(2):
         begun = await box.call("run_command", arguments, session="one")
         assert begun.error is None, begun.render()
-        found = re.search(r"http://127.0.0.1:\d+/", begun.text)
+        found = re.search(r"\[port 8000: (http://127.0.0.1:\d+/)", begun.text)
         assert found, begun.text
-        urls.append(found[0])
+        urls.append(found[1])
     assert urls[0] != urls[1]
     async with asyncio.timeout(60):
         for url in urls:

@@ -71,7 +71,6 @@ async def _acted(
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = conversation.tab()
-        refusals = len(conversation.refusals())
         before, url, count = tab.latest or await tab.snapshot(), tab.url, len(conversation.tabs)
         done, error = await act(
             conversation, tab, actions, ctx, conversation.take_judged(ctx.call_id)
@@ -94,6 +93,5 @@ async def _acted(
             before=None if moved or read != "changes" else before,
             full=read == "full",
             lines=lines,
-            refusals=refusals,
             images=images,
         )

@@ -57,7 +57,6 @@ async def browser_open(
     """
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
-        refusals = len(conversation.refusals())
         await ctx.progress(f"Opening {url[:200]}")
         conversation, tab = await open_tab(url, ctx)
         if wait_for:
@@ -70,6 +69,4 @@ async def browser_open(
         if screenshot_path is not None:
             note, images = await take(conversation.tab(), screenshot_path, ctx, full_page=full_page)
             lines.append(note)
-        return await page_result(
-            conversation, ctx, full=text, lines=lines, refusals=refusals, images=images
-        )
+        return await page_result(conversation, ctx, full=text, lines=lines, images=images)

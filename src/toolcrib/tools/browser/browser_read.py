@@ -12,7 +12,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.net.egress.url import web_origin
-from toolcrib.tools.browser.page_view import header, page_text, paged
+from toolcrib.tools.browser.page_view import header, page_text, paged, refusal_lines
 
 
 @tool(
@@ -44,6 +44,7 @@ async def browser_read(
         snapshot = tab.latest if full and not ref and not find else None
         snapshot = snapshot or await tab.snapshot()
         lines = [await header(conversation, tab, ctx), *tab.take_notes()]
+        lines += refusal_lines(conversation)
         text = await page_text(tab, ctx) if full else ""
     if ref:
         named = REFERENCE.fullmatch(ref.strip())

@@ -144,6 +144,12 @@ def _drop(tab: Tab, conversation: BrowserSession, browsers: Browsers) -> None:
     browsers.spawn(conversation.close_tab(tab))
 
 
+def refusal_lines(conversation: BrowserSession) -> list[str]:
+    """What the guard refused to its pages since that was told last, a line each."""
+    refused = conversation.take_refusals()[:MAX_REFUSALS]
+    return [f"The guard refused: {error.message}" for error in refused]
+
+
 async def page_result(
     conversation: BrowserSession,
     ctx: Ctx,
@@ -151,7 +157,6 @@ async def page_result(
     before: PageSnapshot | None = None,
     full: bool = False,
     lines: Sequence[str] = (),
-    refusals: int = 0,
     images: tuple[Image, ...] = (),
 ) -> Result:
     """The current tab as it is now: its head, and its snapshot, text, or what changed.
@@ -162,7 +167,6 @@ async def page_result(
         before: the snapshot to tell the difference to; None shows the page.
         full: its text as a reader sees it, instead of the snapshot.
         lines: what stands first, such as the steps that were done.
-        refusals: how many there were of the guard before the call.
         images: pictures to show with it.
     """
     tab = conversation.tab()
@@ -183,9 +187,7 @@ async def page_result(
         body, rest = paged(now.render(limit), 0, limit)
         next_call = Next("browser_read", {"offset": rest}) if rest else None
     head += [note for each in conversation.tabs for note in each.take_notes()]
-    head += [f"The guard refused: {e.message}" for e in conversation.refusals()[refusals:]][
-        :MAX_REFUSALS
-    ]
+    head += refusal_lines(conversation)
     return Result(
         text="\n".join([*head, "", body]).strip(),
         data={"url": tab.masked(tab.url), "status": tab.status, "tabs": len(conversation.tabs)},
