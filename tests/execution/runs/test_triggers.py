@@ -54,6 +54,8 @@ PLAIN = [
     "code/user/x.py", "contrib/systemd/user/x.service",
     "src/pytest/plugin.py", "META-INF/services/java.sql.Driver", "renv.lock",
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
+    ".pytest_cache/v/x", "web/.next/server/x.js", ".gitkeep", ".cache/tool/.settings", ".nvmrc",
+    ".github/ISSUE_TEMPLATE/bug.md", ".eslintcache", ".main.c.swp", "libs/.deps/a.Po",
 ]  # fmt: skip
 
 
@@ -73,6 +75,20 @@ async def test_each_is_held_for_the_user(bench: RunBench, root: Path) -> None:
     assert list(root.iterdir()) == []
     plain = await bench.changed(script([name for name in PLAIN if name != "HEAD"]))
     assert plain.state == "applied", plain.notes
+
+
+async def test_a_name_with_a_dot_that_nobody_knows(bench: RunBench, root: Path) -> None:
+    """It is held until it is known for harmless; a folder is one question of a conversation."""
+    outcome = await bench.changed("mkdir -p a/.tool; echo 1 > a/.tool/x; echo 2 > a/.tool/y")
+    assert outcome.state == "held"
+    assert any("a/.tool (a name that begins with a dot" in note for note in outcome.notes)
+    assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
+    assert (await bench.changed("echo 3 > a/.tool/z")).state == "applied"
+    assert (await bench.changed("echo 3 > a/.other")).state == "held"
+    (root / ".mine").symlink_to("real")
+    (root / "real").mkdir()
+    linked = await bench.changed("echo x > real/x")
+    assert any("by the link .mine: a name that begins with" in note for note in linked.notes)
 
 
 async def test_a_file_that_works_as_a_link_to_a_folder(bench: RunBench, root: Path) -> None:

@@ -20,7 +20,7 @@ class RunContext:
         rows: those of pending runs.
         triggers: finds what the user has to be asked about.
         caches: what is known of the contents beneath each root, by its real path.
-        held_dependencies: the dependency folders of runs that this process took back, by the
+        held_folders: those of dependencies or settings in runs that this process took back, by the
             number of the pending run.
     """
 
@@ -32,7 +32,7 @@ class RunContext:
         self.rows = store.area(SCHEMA)
         self.folders = Folders(store.path)
         self.triggers = Triggers(self.workspace)
-        self.held_dependencies: dict[str, set[str]] = {}
+        self.held_folders: dict[str, set[str]] = {}
         self.caches = {
             root.real: SnapshotCache(self.folders.base, root.real) for root in self.workspace.roots
         }

@@ -237,9 +237,7 @@ class OverlayRun:
             else:
                 if for_user:
                     triggers = self._context.triggers
-                    folders_made = await asyncio.to_thread(
-                        triggers.dependency_folders, verdict.deltas
-                    )
+                    folders_made = await asyncio.to_thread(triggers.folders, verdict.deltas)
                     triggers.let_pass(folders_made, ctx.session.id)
                 return _applied(applied, view)
         self._keep = True

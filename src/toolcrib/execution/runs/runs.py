@@ -396,7 +396,7 @@ class Runs:
         if pending.kind == "step":
             outcome = await apply_again(pending, self._context.changes, ctx)
             if outcome.state == "applied":
-                folders = self._context.held_dependencies.pop(pending.id, ())
+                folders = self._context.held_folders.pop(pending.id, ())
                 self._context.triggers.let_pass(folders, ctx.session.id)
         else:
             strategy = OverlayRun(self._context, pending.tool)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.runs.dot_names import DOT_NAME, find_dot_name
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import uncovered
 from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
@@ -108,7 +109,7 @@ class TriggerReport:
 
 
 class Triggers:
-    """Finds them among changes, and remembers which dependency folders the user has let pass.
+    """Finds them among changes, and remembers which folders the user has let pass.
 
     Args:
         workspace: its roots.
@@ -146,15 +147,16 @@ class Triggers:
         ]
         return TriggerReport(lines, frozenset(paths))
 
-    def dependency_folders(self, deltas: Sequence[Delta]) -> set[str]:
-        """The dependency folders in which something is there that was not, absolute; blocking."""
+    def folders(self, deltas: Sequence[Delta]) -> set[str]:
+        """Those of dependencies or settings in which something is new, absolute; blocking."""
         made = [delta for delta in deltas if _may_act(delta)]
         dependencies = _DependencyFolders(_new_places(made))
         files = (delta for delta in made if delta.after and delta.after.kind != "folder")
-        return {folder for delta in files if (folder := dependencies.of(delta.path))}
+        found = (dependencies.of(each.path) or _dot_name(each.path.parent) for each in files)
+        return set(filter(None, found))
 
     def let_pass(self, folders: Iterable[str], session: str) -> None:
-        """Ask no more about these dependency folders in this conversation."""
+        """Ask no more about these folders in this conversation."""
         self._passed.update((session, place) for place in folders)
 
     def _all(
@@ -186,18 +188,26 @@ class Triggers:
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
-            elif kind := _kind_of(delta.path):
-                yield delta, kind, place
-            elif delta.after and self._leads_to_more(place, delta.after.kind):
-                yield delta, BY_A_LINK, place
-            elif kind := named.kind(delta):
-                yield delta, kind, place
-            elif delta.after and delta.after.kind == "link":
-                yield from (
-                    (delta, kind, place) for kind in _kinds_by_link(delta, links, named.git)
-                )
             else:
-                yield from ((delta, kind, each) for kind, each in _by_content(delta))
+                kinds = self._kinds(delta, named, links)
+                yield from ((delta, kind, each) for kind, each in kinds)
+
+    def _kinds(self, delta: Delta, named: _Named, links: RunLinks) -> Iterator[tuple[str, str]]:
+        """By name, place or content: each kind with the path to ask about."""
+        place, after = delta.path.absolute, delta.after
+        is_link = after is not None and after.kind == "link"
+        if kind := _kind_of(delta.path):
+            yield kind, place
+        elif after and self._leads_to_more(place, after.kind):
+            yield BY_A_LINK, place
+        elif kind := named.kind(delta):
+            yield kind, place
+        elif folder := _dot_name(delta.path):
+            yield DOT_NAME, folder
+        elif is_link:
+            yield from ((kind, place) for kind in _kinds_by_link(delta, links, named.git))
+        else:
+            yield from _by_content(delta)
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -230,7 +240,7 @@ class _Named:
         self._path, self._variables = SearchPath(workspace), Variables(workspace)
 
         def kind_of(place: SafePath) -> str:
-            kind = _kind_of(place) or place.gate.pattern(place, "write")
+            kind = _any_kind_of(place) or place.gate.pattern(place, "write")
             return kind or (ON_PATH if self._path.contains(place) else "")
 
         def acts(link: SafePath) -> bool:
@@ -294,6 +304,18 @@ def _kind_of(path: SafePath) -> str:
     """The kind of a trigger that a place is or lies in; "" for none."""
     above = tuple(path.root.real.split("/"))[1 - _MAX_NAMES :]
     return _kind_of_folder(above, path.parts[:-1]) or _last_kind(above, path.parts)
+
+
+def _any_kind_of(path: SafePath) -> str:
+    return _kind_of(path) or (DOT_NAME if _dot_name(path) else "")
+
+
+def _dot_name(path: SafePath) -> str:
+    """The file or folder that is taken for settings by its name, absolute; "" for none."""
+    depth = find_dot_name(path)
+    place = path.ancestor(depth).absolute if depth else ""
+    # Of a repository, as `.bare`, there are rules already.
+    return "" if place and is_repository(names_of_repository(place)) else place
 
 
 @lru_cache(maxsize=10_000)
@@ -404,7 +426,7 @@ def _acting_staged(delta: Delta) -> Iterator[SafePath]:
     for path, digest in staged(delta):
         if not digest or path.gate.pattern(path, "read"):  # in a folder may be anything
             yield path
-        elif _kind_of(path) or path.gate.pattern(path, "write"):
+        elif _any_kind_of(path) or path.gate.pattern(path, "write"):
             with suppress(ToolError, OSError):
                 if digest in _hashes(_user_content(path), len(digest)):
                     continue
@@ -444,7 +466,7 @@ def _kinds_by_link(delta: Delta, links: RunLinks, git: Targets) -> Iterator[str]
     if git.has_beneath(delta.path.real_absolute):
         yield BY_A_LINK
     elif (place := links.place(delta)) is not None:
-        if kind := _kind_of(place):
+        if kind := _any_kind_of(place):
             yield f"by a link: {kind}"
         elif git.has(place.real_absolute):
             yield f"by a link: {GIT_SETTINGS}"
