@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.servers.listening import free_port
+
 PASSWORD = "pass-" + "word"
 ROLES = ("reader", "filer", "owner")
 """Reads the table; may read files; is the superuser."""
@@ -76,7 +78,7 @@ def running(dialect: str) -> Iterator[DatabaseServer]:
     process: subprocess.Popen[bytes] | None = None
     try:
         while True:
-            port = _free_port()
+            port = free_port()
             process, local = start(folder, port)
             if _answers(process, local):
                 break
@@ -101,12 +103,6 @@ def _answers(process: subprocess.Popen[bytes], local: str) -> bool:
             return True
         time.sleep(0.05)
     return False
-
-
-def _free_port() -> int:
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
 
 
 def _postgresql(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:

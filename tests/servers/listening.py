@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from contextlib import suppress
 from typing import Self
 
 PUBLIC = "127.0.0.2"
+
+
+def free_port() -> int:
+    """A port of this machine where nobody listens, and hardly anybody will soon."""
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return int(opened.getsockname()[1])
 
 
 class Listening:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.conditions import block_until
+from tests.servers.listening import free_port
 
 PROGRAM = Path("/usr/sbin/sshd")
 SEPARATION = Path("/run/sshd")
@@ -49,8 +50,7 @@ def ssh_server(folder: Path) -> Iterator[SshServer]:
     make_key(home / "id_ed25519")
     if os.getuid() == 0:
         SEPARATION.mkdir(exist_ok=True)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     public = (folder / "host_key.pub").read_text().split()[:2]
     (home / "known_hosts").write_text(f"[127.0.0.1]:{port} {' '.join(public)}\n")
     settings = folder / "sshd_config"

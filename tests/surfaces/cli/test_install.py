@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import stat
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import yaml
 
 from tests.cases import each_case
 from tests.conditions import until
+from tests.servers.listening import free_port
 from tests.surfaces.cli.program import PATIENCE, Program, listed
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.hosts import HOSTS, Launch, wsl_path
@@ -99,9 +99,7 @@ def test_a_project_cannot_put_its_own_code_in_our_place(program: Program) -> Non
 
 @pytest.mark.parametrize("host", HTTP)
 async def test_the_printed_server_answers(program: Program, host: str) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     done = program("install", host, "--print", "--set", f"http.port={port}")
     words = shlex.split(done.out)
     assert words[:5] == [*PROGRAM, "serve"]

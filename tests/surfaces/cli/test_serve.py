@@ -16,16 +16,11 @@ import httpx2
 import pytest
 
 from tests.conditions import until
+from tests.servers.listening import free_port
 from tests.surfaces.cli.program import PATIENCE, Program
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 async def test_flags_say_where_and_which_tools(program: Program) -> None:

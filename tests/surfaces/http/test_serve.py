@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.conditions import until
+from tests.servers.listening import free_port
 from tests.servers.mcp_wire import ROOT, alive, written
 from toolcrib.surfaces.http.connections import MAX_CONNECTIONS, ClientConnection
 
@@ -31,9 +31,7 @@ ENOUGH = 15.0
 async def serving(
     errors: int | IO[bytes] = asyncio.subprocess.DEVNULL,
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx2.AsyncClient]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.servers.mcp_tools", str(port)),
         cwd=ROOT,

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.conditions import until
+from tests.servers.listening import free_port
 from tests.servers.lmstudio_host import LmStudioHost
 from tests.surfaces.lmstudio.plugins import hosted, plugged
 from toolcrib.core.config import Config
@@ -22,12 +22,6 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ConnectionFailed, Denied, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.lmstudio.host import Credentials, find_host, http_address
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 async def test_it_is_found_at_one_of_its_ports() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.agents.boxes import box_of
+from tests.servers.listening import free_port
 from tests.servers.model import Turn, model_server
 from tests.servers.scripted import Answer, scripted
 from toolcrib import Result, Toolbox
@@ -116,7 +117,8 @@ async def code_of(box: Toolbox, url: str, session: str = "one") -> str:
 async def test_everybody_of_the_conversation_reaches_a_server(box: Toolbox, folder: Path) -> None:
     before = await fine(box, "start_terminal", command="echo; cat")  # it runs on, and reads nothing
     shell = await fine(box, "start_terminal")
-    job, url = await started(box)
+    # Beside it, other tests have servers on a usual port, and here one is to be closed.
+    job, url = await started(box, free_port())
     page = f"{url}page"
 
     assert "first edition" in await asyncio.to_thread(fetched, page)
