@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+from toolcrib.core.config import environment
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.files.trees import entries_beneath
+from toolcrib.files.trees import entries_beneath, is_folder
 
 MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
 MAX_HOME_ENTRIES = 2_000
+MAX_HOME_FOLDERS, MAX_HOME_DEPTH = 500, 3
+NO_SETTINGS = GENERATED_FOLDERS | {"Cache", "cache", "logs", ".local", ".npm", ".nvm", ".wine"}
+"""Folders of the home whose links are not looked for."""
 MARKS_OF_REPOSITORY = frozenset({".git", "HEAD"})
 
 
@@ -49,15 +54,36 @@ def own_folders(roots: Sequence[str]) -> OwnFolders:
 def home_links() -> list[str]:
     """Links of the user's home by which programs find settings, absolute; blocking.
 
-    Those whose names begin with a dot, and those in `~/.config`.
+    Those whose names begin with a dot, those in `~/.config`, and deeper in such folders those to
+    files: developers link whole projects there.
     """
     home = os.path.expanduser("~")  # noqa: PTH111 - no home is no error
+    named = environment(("XDG_CONFIG_HOME", "ZDOTDIR")).values()
+    settings = [f"{home}/.config", *(folder for folder in named if folder.startswith("/"))]
     found: list[str] = []
-    for folder, start in ((home, "."), (f"{home}/.config", "")):
+    folders: list[str] = []
+    for folder in (home, *dict.fromkeys(settings)):
         entries = entries_beneath([folder], max_folders=1, max_seconds=MAX_SECONDS, max_depth=0)
-        found += [
-            entry.path
-            for entry in islice(entries, MAX_HOME_ENTRIES)
-            if entry.name.startswith(start) and entry.is_symlink()
-        ]
-    return found
+        for entry in islice(entries, MAX_HOME_ENTRIES):
+            if folder == home and not entry.name.startswith("."):
+                continue
+            if entry.is_symlink():
+                found.append(entry.path)
+            elif entry.name not in NO_SETTINGS and is_folder(entry):
+                folders.append(entry.path)
+    beneath = entries_beneath(
+        folders,
+        max_folders=MAX_HOME_FOLDERS,
+        max_seconds=MAX_SECONDS,
+        max_depth=home.count("/") + MAX_HOME_DEPTH,
+        left_out=NO_SETTINGS,
+    )
+    found += [entry.path for entry in beneath if entry.is_symlink() and is_file_behind(entry)]
+    return list(dict.fromkeys(found))
+
+
+def is_file_behind(link: os.DirEntry[str]) -> bool:
+    """Whether a link leads to a file, or to nothing yet."""
+    with suppress(OSError):
+        return not link.is_dir()
+    return False

@@ -6,6 +6,7 @@ file found there.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,13 +38,16 @@ class Targets:
     _added: set[tuple[str, bool]] = field(default_factory=set)
 
     def add(self, place: str, *, is_folder: bool = False) -> None:
-        """Add an absolute path and where it leads."""
+        """Add an absolute path and where it leads, by the system and as a shell shortens it."""
         if (place, is_folder) in self._added or len(self._added) > MAX_PLACES:
             return
         self._added.add((place, is_folder))
         with suppress(OSError, ValueError):
+            plain = os.path.normpath(place)
             real, links = follow("/", place)
-            for path in {place, real}:
+            if plain != place:
+                self.add(plain, is_folder=is_folder)
+            for path in {plain, real}:
                 if self.is_inside(path) or (is_folder and path in self.roots):
                     (self.folders if is_folder else self.files).add(path)
             self.add_links(links)

@@ -112,6 +112,19 @@ async def test_it_is_refused_where_not_all_can_be_kept(
     assert any("undo cannot bring back huge" in note for note in outcome.notes)
 
 
+async def test_a_folder_with_a_protected_name_is_moved(bare: RunBench, root: Path) -> None:
+    """Its new name is none that a run makes, and it is not lost with that."""
+    (root / "sub").mkdir()
+    (root / "sub/.env").write_text("KEY=1\n")
+    (root / "sub/a").write_text("a\n")
+    outcome = await bare.changed("mv sub s2")
+    assert (root / "sub/.env").read_text() == "KEY=1\n"
+    assert [path.name for path in (root / "s2").iterdir()] == ["a"]
+    text = "\n".join(outcome.notes)
+    assert "sub/.env: protected (.env*): put back" in text
+    assert "s2/.env: protected (.env*): taken away" in text
+
+
 async def test_protected_names_are_put_back(bare: RunBench, root: Path) -> None:
     (root / ".git/hooks").mkdir(parents=True)
     (root / ".git/hooks/pre-commit").write_text("good\n")

@@ -88,7 +88,7 @@ def full(root: Path) -> Path:
 async def test_it_is_held(bench: RunBench, full: Path, script: str) -> None:
     outcome = await bench.changed(script)
     assert outcome.state == "held", outcome.notes
-    assert UNCOVERED in str(outcome.notes)
+    assert f"{UNCOVERED}: " in str(outcome.notes), "the file is named"
     assert await bench.runs.is_for_user(outcome.pending_id, bench.ctx())
     assert (full / ".gitignore").read_text() == IGNORED
 
@@ -117,6 +117,13 @@ async def test_a_repository_within_another_is_held(bench: RunBench, full: Path) 
         assert UNCOVERED in str(outcome.notes)
     (full / "sub/.gitignore").write_text(".env*\ndist\n")
     assert (await bench.changed("git init -q sub")).state == "applied"
+
+
+async def test_what_a_link_in_a_repository_leads_to(bench: RunBench, full: Path) -> None:
+    (full / "mine").write_text("*.key\n")
+    (full / ".git/info/exclude").unlink()
+    (full / ".git/info/exclude").symlink_to("../../mine")
+    assert (await bench.changed("echo > mine")).state == "held"
 
 
 async def test_a_repository_where_nothing_is_protected(bench: RunBench, full: Path) -> None:

@@ -154,7 +154,7 @@ async def test_they_are_removed_where_a_run_sees_the_files(bare: RunBench, full:
     outcome = await bare.changed("ln -s .env made; ln -s . all; ln -s plain fine")
     assert links(full) == before | {"fine": "plain"}
     assert LEADS_TO_PROTECTED in str(outcome.notes)
-    assert "put back" in str(outcome.notes)
+    assert "taken away" in str(outcome.notes)
 
 
 HELD = {
@@ -284,6 +284,8 @@ OWN_LINKS = {
     "a folder above": (".github", "gh", "mkdir -p gh/workflows; echo x > gh/workflows/ci.yml"),
     "a file": ("AGENTS.md", "docs/rules.md", "mkdir -p docs; echo x > docs/rules.md"),
     "one in a folder": ("app/.idea", "../real", "date +%N > real/workspace.xml"),
+    "an ignore file": (".dockerignore", "real/ign", "echo x > real/ign"),
+    "dependencies": ("node_modules", "real", "echo x > real/p.js"),
     "led on": (".theia", "step", "mkdir -p other; ln -sfn other step"),
     "a link in the place of a folder above": ("AGENTS.md", "d/r.md", "mkdir -p e; ln -s e d"),
     "by another": (".theia", "step", "date +%N > real/settings.json"),
@@ -342,7 +344,12 @@ async def test_where_links_of_the_home_folder_lead_is_held(
     (home / ".bashrc").symlink_to(root / "rc/bashrc")
     (home / ".config/fish").symlink_to(root / "fish")
     (home / "notes").symlink_to(root / "notes")
-    for script in ("echo x > rc/bashrc", "echo x > fish/config.fish"):
+    (home / ".ssh").mkdir()
+    (home / ".ssh/config").symlink_to(root / "rc/ssh")
+    # Developers link whole projects there, for a package manager or an editor.
+    (home / ".config/yarn/link").mkdir(parents=True)
+    (home / ".config/yarn/link/notes").symlink_to(root / "notes")
+    for script in ("echo x > rc/bashrc", "echo x > fish/config.fish", "echo x > rc/ssh"):
         outcome = await bench.changed(script)
         assert outcome.state == "held", outcome
         assert "by the link" in str(outcome.notes)

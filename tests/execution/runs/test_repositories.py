@@ -520,7 +520,7 @@ async def test_what_git_would_show_in_place_of_commits_is_asked_about(
         f"echo {head} > .git/shallow",
     ):
         outcome = await bench.changed(script)
-        assert outcome.state == "held", script
+        assert outcome.state == "held", (script, outcome)
         assert any("git shows other contents" in note for note in outcome.notes), outcome.notes
     # What the user has replaced is packed with the rest.
     git(root, "replace", head, first)
@@ -545,6 +545,53 @@ async def test_objects_that_are_there_stay_as_they_are(bench: RunBench, root: Pa
     assert (root / place).read_bytes() == before
     assert any("never changes an object" in note for note in outcome.notes), outcome.notes
     assert (root / "b").exists()
+
+
+async def test_an_object_is_what_its_name_says(bench: RunBench, root: Path) -> None:
+    await need_overlay(bench)
+    git(root, "init", "-q")
+    false = "x=$(printf false | git hash-object -w --stdin); f() { echo .git/objects/$(echo $1 | "
+    false += "sed 's,^..,&/,'); }; mkdir -p .git/objects/aa; cp $(f $x) .git/objects/aa/"
+    outcome = await bench.changed(f"{false}{'b' * 38}; echo y | git hash-object -w --stdin")
+    assert "not the object that its name says" in str(outcome.notes)
+    assert not (root / ".git/objects/aa").exists() or not list((root / ".git/objects/aa").iterdir())
+    assert git(root, "cat-file", "-p", "975fbec8256d3e8a3797e7a3611380f27c49f4ac") == "y\n"
+    outcome = await bench.changed("mkdir -p .git/objects/info; pwd > .git/objects/info/alternates")
+    assert "objects from elsewhere" in str(outcome.notes)
+
+
+async def test_what_git_makes_of_its_objects_is_left_to_it(bench: RunBench, root: Path) -> None:
+    """It believes what a commit-graph says of commits, and needs none."""
+    await need_overlay(bench)
+    who = "-c user.name=A -c user.email=a@a.example"
+    git(root, "init", "-q")
+    outcome = await bench.changed(
+        f"echo x > a; git add a; git {who} commit -qm one; git gc -q; git commit-graph write; "
+        "touch $(echo .git/objects/pack/*.idx | sed s/idx/bitmap/); "
+        "test -e .git/objects/info/commit-graph"
+    )
+    assert outcome.state == "applied", outcome.notes
+    names = [path.suffix for path in (root / ".git/objects/pack").iterdir()]
+    assert sorted(names) == [".idx", ".pack"]
+    assert not (root / ".git/objects/info/commit-graph").exists()
+    assert git(root, "log", "--format=%s", "-p").startswith("one\n")
+
+
+async def test_an_index_that_forgets(bench: RunBench, root: Path) -> None:
+    """What it was to leave alone would be stored by `git add`."""
+    await need_overlay(bench)
+    git(root, "init", "-q")
+    (root / "secrets.yml").write_text("sample\n")
+    (root / "a").write_text("a\n")
+    git(root, "add", ".")
+    git(root, "update-index", "--skip-worktree", "secrets.yml")
+    git(root, "update-index", "--split-index")
+    assert (await bench.changed("rm .git/index")).state == "held"
+    for script in ("--no-skip-worktree secrets.yml", "--cacheinfo 100644,$x,secrets.yml"):
+        outcome = await bench.changed(
+            f"x=$(git hash-object -w a); git update-index --add {script}; echo"
+        )
+        assert outcome.state == "held", (script, outcome)
 
 
 async def test_the_index_of_a_repository_that_a_run_made(bench: RunBench, root: Path) -> None:

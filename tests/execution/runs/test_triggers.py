@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench
 from toolcrib.core.errors import NoResults
+from toolcrib.execution.runs.triggers import CLOSED, LIKE_AN_OPTION
 
 pytestmark = pytest.mark.rows("C074", "E33")
 ACTED_ON = [
@@ -49,7 +51,7 @@ ACTED_ON = [
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
-    "model.pth", "node_modules/.cache/x", "build/compile_commands.json", "docs/agents/list.md",
+    "model.pth", "build/compile_commands.json", "docs/agents/list.md",
     "docs/agents_of_change.md", "tools/bazel.md",
     "code/user/x.py", "contrib/systemd/user/x.service",
     "src/pytest/plugin.py", "META-INF/services/java.sql.Driver", "renv.lock",
@@ -89,6 +91,36 @@ async def test_a_name_with_a_dot_that_nobody_knows(bench: RunBench, root: Path) 
     (root / "real").mkdir()
     linked = await bench.changed("echo x > real/x")
     assert any("by the link .mine: a name that begins with" in note for note in linked.notes)
+
+
+async def test_a_folder_that_its_owner_may_not_read(bench: RunBench, root: Path) -> None:
+    """A repository, or a folder of hooks, would be none any more."""
+    subprocess.run(["git", "init", "-q", "--template=", "sub"], cwd=root, check=True)
+    (root / "sub/.git/info").mkdir()
+    (root / "open").mkdir()
+    for script in (
+        *("chmod 000 sub/.git/refs", "chmod 600 sub/.git/info", "chmod 200 sub/.git/HEAD"),
+        *("chmod a-x sub", "rmdir open; mkdir -m 000 open"),
+    ):
+        outcome = await bench.changed(script)
+        assert outcome.state == "held", script
+        assert CLOSED in str(outcome.notes)
+    made = "chmod 700 open; mkdir -m 000 new; chmod 600 sub/.git/HEAD; echo x > x; chmod 0 x"
+    assert (await bench.changed(made)).state == "applied"
+
+
+@each_case("name", ["-x", "+!sh x", "+so x", "@x"])
+async def test_names_that_programs_take_for_options(bench: RunBench, name: str) -> None:
+    outcome = await bench.changed(f"echo 1 > './{name}'")
+    assert LIKE_AN_OPTION in str(outcome.notes)
+    assert outcome.state == "held"
+
+
+async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) -> None:
+    names = ("+page.svelte", "+page.server.ts", "+layout@.svelte", "+page@(app).svelte")
+    outcome = await bench.changed(f"touch {' '.join(map(repr, names))}; mkdir @types; >@types/x.ts")
+    assert outcome.state == "applied", outcome.notes
+    assert (root / "+page@(app).svelte").exists()
 
 
 async def test_a_file_that_works_as_a_link_to_a_folder(bench: RunBench, root: Path) -> None:

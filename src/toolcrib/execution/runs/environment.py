@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from urllib.parse import unquote
 
 from toolcrib.core.config import environment
 from toolcrib.files.changes.deltas import Delta
@@ -44,15 +45,26 @@ FOLDERS = (
 """Variables with folders in which programs look for what they load."""
 MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPATH", "R_LIBS*")
 """The same of modules, which a person may be at work on: in these, what is new counts alone."""
+NO_FOLDERS = re.compile(r"-(?:I|L|isystem|iquote|idirafter)")
+"""Options of compilers with folders of sources, which a person may be at work on."""
 LISTED_WITH_BLANKS = "TCLLIBPATH"
 EMPTY_IS_HERE = "LD_LIBRARY_PATH"
-"""Where an empty entry is the folder in which the user is."""
+"""Where an empty entry is the folder in which the user is. It is for libraries alone."""
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
 LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
 _MODULE = re.compile(r"(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)\Z")
-_OPTION = re.compile(r"^-+\w+(?=\.{0,2}/)")
-"""Of `-I/path`."""
+OTHER_MODULES = frozenset([
+    "_android_support", "_apple_support", "_colorize", "_interpchannels", "_interpqueues",
+    "_interpreters", "_ios_support", "_opcode_metadata", "_pylong", "_pyrepl", "_suggestions",
+    "_sysconfig", "_types", "_zstd", "annotationlib", "compression", "asynchat", "asyncore",
+    "distutils", "imp", "smtpd", "_remote_debugging", "_hmac", "_sha2", "_py_warnings",
+])  # fmt: skip
+"""Modules of other versions of Python than the server's."""
+_OPTION = re.compile(r"^(?:-+\w+|@)(?=\.{0,2}/)")
+"""Of `-I/path` and `@/path`."""
+_FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
+"""A name without folders that looks like that of a file."""
 
 
 class Variables:
@@ -68,23 +80,23 @@ class Variables:
         for value in environment(PATHS).values():
             for path in (value, *value.split(os.pathsep), *(word for _, word in words_of(value))):
                 self._named.add(os.path.expanduser(path))  # noqa: PTH111
-        for value in environment(COMMANDS).values():
-            for word in {_OPTION.sub("", word) for _, word in words_of(value) if "/" in word}:
-                self._named.add(os.path.expanduser(word))  # noqa: PTH111
+        for name, value in environment(COMMANDS).items():
+            for path in _paths_in(name, value):
+                self._named.add(os.path.expanduser(path))  # noqa: PTH111
         for names, places in ((FOLDERS, self._named), (MODULES, self._modules)):
             for name, value in environment(names).items():
+                is_narrow = name == EMPTY_IS_HERE
                 parts = value.split() if name == LISTED_WITH_BLANKS else value.split(os.pathsep)
-                for path in parts:
-                    if path or name == EMPTY_IS_HERE:
-                        places.add(path.removesuffix("/*"), is_folder=True)
+                for path in (part for part in parts if part or is_narrow):
+                    places.add(path.removesuffix("/*"), is_folder=True, is_narrow=is_narrow)
         self._python = _Folders(workspace, PYTHON_FOLDERS)
 
     def match(self, delta: Delta) -> bool:
         """Whether a program would run, load or obey what is there now."""
+        if self._named.match(delta) or delta.path.real_absolute in self._python.folders:
+            return True  # the last is an archive of modules
         is_new = not delta.before or _is_link(delta)
-        return self._named.match(delta) or (
-            is_new and (self._modules.match(delta) or self._is_module(delta))
-        )
+        return is_new and (self._modules.match(delta) or self._is_module(delta))
 
     def _is_module(self, delta: Delta) -> bool:
         """Whether Python would load it for one of its own modules, which it did not so far."""
@@ -92,16 +104,23 @@ class Variables:
             return False
         if _is_link(delta) and self._python.may_redirect(delta.path):
             return True
-        if delta.path.real_absolute in self._python.folders:
-            return True  # an archive of modules
         is_package = delta.path.name.startswith("__init__.")
         path = delta.path.parent if is_package else delta.path
         name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
         is_module = not dot if is_package or _is_link(delta) else _MODULE.match(dot + ending)
-        if name not in sys.stdlib_module_names or not is_module:
+        if name not in sys.stdlib_module_names | OTHER_MODULES or not is_module:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
         return is_at_top or self._python.contain(path)
+
+
+def _paths_in(name: str, value: str) -> Iterator[str]:
+    """What may be paths in a variable with a command, or options."""
+    for _, word in words_of(value):
+        path = _OPTION.sub("", word)
+        is_folder_of_sources = name.endswith("FLAGS") and NO_FOLDERS.match(word)
+        if not is_folder_of_sources and ("/" in path or _FILE.fullmatch(path)):
+            yield from {path, unquote(path)}
 
 
 class _Places:
@@ -111,21 +130,27 @@ class _Places:
         self._targets = Targets(roots)
         self._ends: set[tuple[str, ...]] = set()
         self._folders: set[tuple[str, ...]] = set()
+        self._narrow: set[tuple[str, ...]] = set()
 
-    def add(self, path: str, *, is_folder: bool = False) -> None:
-        """Add one; a file may also be named without its ending, or be a folder of modules."""
+    def add(self, path: str, *, is_folder: bool = False, is_narrow: bool = False) -> None:
+        """Add one; a file may also be named without its ending, or be a folder of modules.
+
+        Of a narrow folder that is relative, libraries alone count.
+        """
         place = os.path.normpath(path) if path else "."
         if place.startswith("/") and place not in self._targets.roots:
-            self._targets.add(place)
-            self._targets.add(place, is_folder=True)
+            self._targets.add(path)
+            self._targets.add(path, is_folder=True)
         elif is_folder:
-            self._folders.add(_names(place) if not place.startswith("/") else ())
+            folders = self._narrow if is_narrow else self._folders
+            folders.add(_names(place) if not place.startswith("/") else ())
         elif path:
             self._ends.add(_names(place))
 
     def match(self, delta: Delta) -> bool:
         """Whether a change is one of them, or a link by which another thing would be."""
-        if not (self._targets.files or self._targets.folders or self._ends or self._folders):
+        named = (self._targets.files, self._targets.folders, self._ends, self._folders)
+        if not any((*named, self._narrow)):
             return False  # as for nearly everybody
         place, parts = delta.path.real_absolute, delta.path.parts
         stem = place.rpartition(".")[0]
@@ -133,21 +158,25 @@ class _Places:
             return True
         if _is_link(delta) and (self._targets.has_beneath(place) or self._may_lead(parts)):
             return True
-        if any(end and parts[-len(end) :] == end for end in self._ends):
-            return True
-        starts = range(len(parts) - 1)
-        for folder in filter(None, self._folders):
-            if any(parts[n : n + len(folder)] == folder for n in starts):
+        stems = (*parts[:-1], parts[-1].rpartition(".")[0]) if parts else ()
+        for end in filter(None, self._ends):
+            if end in (parts[-len(end) :], stems[-len(end) :], parts[: len(end)]):
                 return True
         # An empty entry, or a root, is not taken for all that is in it.
-        return () in self._folders and LIBRARY.search(parts[-1]) is not None
+        folders = self._folders - {()}
+        if parts and LIBRARY.search(parts[-1]):
+            folders = self._folders | self._narrow
+        starts = range(len(parts))
+        return any(
+            parts[n : n + len(each)] == each for each in folders for n in starts[:-1] or (0,)
+        )
 
     def _has_stem(self, stem: str) -> bool:
         return bool(stem) and stem in self._targets.files
 
     def _may_lead(self, parts: tuple[str, ...]) -> bool:
         """Whether a link of these names may be a folder on the way to a relative path."""
-        ends = self._ends | self._folders
+        ends = self._ends | self._folders | self._narrow
         starts = {end[:size] for end in ends for size in range(1, len(end) + 1)}
         return any(parts[-len(start) :] == start for start in starts)
 
@@ -167,7 +196,9 @@ class _Folders:
     def __init__(self, workspace: Workspace, variable: str) -> None:
         value = environment([variable]).get(variable)
         named = value.split(os.pathsep) if value is not None else []
-        absolute = [os.path.normpath(folder) for folder in named if folder.startswith("/")]
+        named = [os.path.expanduser(folder) for folder in named]  # noqa: PTH111 - as shells do
+        absolute = [folder for folder in named if folder.startswith("/")]
+        absolute += map(os.path.normpath, tuple(absolute))
         # What is a link by now may have been put there by the run.
         places = filter(None, map(workspace.find, absolute))
         found = [place.real_absolute for place in places]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -25,7 +26,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.runs.dot_names import DOT_NAME, find_dot_name
 from toolcrib.execution.runs.environment import SearchPath, Variables
-from toolcrib.execution.runs.ignore_files import uncovered
+from toolcrib.execution.runs.ignore_files import folder_of, uncovered
 from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
@@ -33,14 +34,13 @@ from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.own_folders import home_links, own_folders
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
-    SCRATCH_OF_DEPENDENCIES,
     PathPattern,
     PatternSet,
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.index import HASH_SIZES
-from toolcrib.files.repositories.judgement import shows_others, staged
+from toolcrib.files.repositories.judgement import repository_depth, shows_others, staged
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.targets import Targets
@@ -69,7 +69,9 @@ DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 IN_VARIABLES = "what a variable of the environment names"
 WITHOUT_IT = "without it, git runs or filters something no more"
+WITHOUT_INDEX = "without it, git forgets what it was to leave alone, and what is staged"
 LIKE_AN_OPTION = "a name that programs take for an option, as by `tar *`"
+CLOSED = "its owner could not read it any more, so programs would take it for empty or gone"
 ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
@@ -84,6 +86,7 @@ MAX_COMPARED_BYTES = 1_000_000
 ENVIRONMENT_PARTS = frozenset(
     {"bin", "lib", "lib64", "include", "share", "etc", "man", "scripts", "ssl", "conda-meta"}
     | {"compiler_compat", "pkgs", "pyvenv.cfg", "pip-selfcheck.json", ".gitignore", "libexec"}
+    | {"condabin", "envs", "sbin", "local", "opt"}
 )
 """What environments of Python have at their top."""
 ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
@@ -92,6 +95,8 @@ _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
 _MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
 _NAMES_A_FOLDER = PatternSet((".jj/repo",))
 """What may also be a file, which says where the folder is on whose content programs act."""
+_ROUTE = re.compile(r"\+[A-Za-z]\w*(?:@[\w()\[\]-]*)?(?:\.\w+)+")
+"""A name as frameworks of the web have it (`+page.svelte`), and no command of an editor."""
 _KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
 
 
@@ -150,7 +155,7 @@ class Triggers:
     def folders(self, deltas: Sequence[Delta]) -> set[str]:
         """Those of dependencies or settings in which something is new, absolute; blocking."""
         made = [delta for delta in deltas if _may_act(delta)]
-        dependencies = _DependencyFolders(_new_places(made))
+        dependencies = _DependencyFolders()
         files = (delta for delta in made if delta.after and delta.after.kind != "folder")
         found = (dependencies.of(each.path) or _dot_name(each.path.parent) for each in files)
         return set(filter(None, found))
@@ -164,8 +169,8 @@ class Triggers:
     ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
         for delta in deltas:
-            if uncovered(self._workspace, delta):
-                yield delta, UNCOVERED, delta.path.absolute
+            if file := uncovered(self._workspace, delta):
+                yield delta, f"{UNCOVERED}: {printable(file)}", delta.path.absolute
         named = _Named(self._workspace, git, links, self._leads_to_more)
         for delta in deltas:
             if kind := named.kind_of_removal(delta):
@@ -177,12 +182,14 @@ class Triggers:
         made = list(filter(_may_act, deltas))
         bare = _bare_repositories(made)
         links = RunLinks(deltas, self._workspace.roots)
-        dependencies = _DependencyFolders(_new_places(made))
+        dependencies = _DependencyFolders()
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
-            elif delta.path.name.startswith("-") and not delta.before:
+            elif _closes(delta):
+                yield delta, CLOSED, place
+            elif _is_like_an_option(delta):
                 yield delta, LIKE_AN_OPTION, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
@@ -207,7 +214,7 @@ class Triggers:
         elif is_link:
             yield from ((kind, place) for kind in _kinds_by_link(delta, links, named.git))
         else:
-            yield from _by_content(delta)
+            yield from _by_content(delta, named)
 
     def _leads_to_more(self, place: str, kind: str) -> bool:
         """Whether it stands for a folder, and names beneath it are triggers or protected.
@@ -240,13 +247,22 @@ class _Named:
         self._path, self._variables = SearchPath(workspace), Variables(workspace)
 
         def kind_of(place: SafePath) -> str:
-            kind = _any_kind_of(place) or place.gate.pattern(place, "write")
-            return kind or (ON_PATH if self._path.contains(place) else "")
+            return self.kind_by_place(place) or (UNCOVERED if folder_of(place) else "")
 
         def acts(link: SafePath) -> bool:
             return bool(kind_of(link)) or leads(link.absolute, "link")
 
         self._links = OwnLinks(workspace, links, acts, kind_of)
+
+    def kind_by_place(self, path: SafePath) -> str:
+        """What acts on whatever stands at a path; "" for nothing."""
+        if kind := _any_kind_of(path) or path.gate.pattern(path, "write"):
+            return kind
+        if not DEPENDENCY_FOLDERS.isdisjoint(path.parts):
+            return DEPENDENCIES
+        if self.git.has(path.real_absolute):
+            return GIT_SETTINGS
+        return ON_PATH if self._path.contains(path) else ""
 
     def kind(self, delta: Delta) -> str:
         """What acts on a change; "" for nothing."""
@@ -266,6 +282,8 @@ class _Named:
         path, place = delta.path, delta.path.real_absolute
         if path.name == ATTRIBUTES and DEPENDENCY_FOLDERS.isdisjoint(path.parts):
             return WITHOUT_IT
+        if path.name == "index" and repository_depth(path) == len(path.parts) - 1:
+            return WITHOUT_INDEX
         if is_repository({image.path for image in delta.before}):
             return ""
         return WITHOUT_IT if self.git.has(place) or self.git.has_beneath(place) else ""
@@ -288,8 +306,22 @@ def _may_act(delta: Delta) -> bool:
     return after is not None and not (delta.same and before and after.mode == before[0].mode)
 
 
-def _new_places(made: Iterable[Delta]) -> frozenset[str]:
-    return frozenset(delta.path.absolute for delta in made if not delta.before)
+def _closes(delta: Delta) -> bool:
+    """Whether the user loses the right to read a file, or to look into a folder, that was there."""
+    after, before = delta.after, delta.before
+    if after is None or not before or delta.replaces or after.kind == "link":
+        return False
+    needed = 0o500 if after.kind == "folder" else 0o400
+    return bool(before[0].mode & needed & ~after.mode)
+
+
+def _is_like_an_option(delta: Delta) -> bool:
+    """Of tar and most others; of editors, and of compilers, which read more of them from a file."""
+    name, after = delta.path.name, delta.after
+    if delta.before or name.startswith("-"):
+        return not delta.before
+    is_file = after is not None and after.kind != "folder"
+    return is_file and (name.startswith("@") or (name[:1] == "+" and not _ROUTE.fullmatch(name)))
 
 
 def _display(delta: Delta, place: str) -> str:
@@ -326,14 +358,9 @@ def _kind_of_folder(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
 
 
 class _DependencyFolders:
-    """Finds the dependency folder of a path; what holds for a folder is found out once.
+    """Finds the dependency folder of a path; what holds for a folder is found out once."""
 
-    Args:
-        new: what the run made, absolute.
-    """
-
-    def __init__(self, new: frozenset[str]) -> None:
-        self._new = new
+    def __init__(self) -> None:
         self._holders: dict[str, str] = {}
         self._found: dict[str, bool] = {}
 
@@ -346,7 +373,7 @@ class _DependencyFolders:
         is_named = holder.rpartition("/")[2] in DEPENDENCY_FOLDERS
         if not is_named and fold(inner) not in ENVIRONMENT_PARTS:
             return ""  # sources of the user's, in a folder with the mark of an environment
-        return "" if inner in SCRATCH_OF_DEPENDENCIES and holder in self._new else holder
+        return holder
 
     def _holder(self, folder: SafePath) -> str:
         place = folder.absolute
@@ -405,7 +432,7 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _by_content(delta: Delta) -> Iterator[tuple[str, str]]:
+def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
     """What of a change acts by its content: each with its kind and the path to ask about."""
     place = delta.path.absolute
     if place.endswith("-journal") and _names_super_journal(delta):
@@ -414,11 +441,11 @@ def _by_content(delta: Delta) -> Iterator[tuple[str, str]]:
         yield SHOWS_OTHERS, place
     if delta.path.name == PYTHON_VERSION and b"/" in _end_of(delta, MAX_COMPARED_BYTES):
         yield NAMES_A_PYTHON, place
-    for path in _acting_staged(delta):
+    for path in _acting_staged(delta, named):
         yield STAGED, path.absolute
 
 
-def _acting_staged(delta: Delta) -> Iterator[SafePath]:
+def _acting_staged(delta: Delta, named: _Named) -> Iterator[SafePath]:
     """What a run put into an index that git would store though no run reads it, or would write.
 
     But for what the user has in that file, which `git add` stages.
@@ -426,7 +453,7 @@ def _acting_staged(delta: Delta) -> Iterator[SafePath]:
     for path, digest in staged(delta):
         if not digest or path.gate.pattern(path, "read"):  # in a folder may be anything
             yield path
-        elif _any_kind_of(path) or path.gate.pattern(path, "write"):
+        elif named.kind_by_place(path):
             with suppress(ToolError, OSError):
                 if digest in _hashes(_user_content(path), len(digest)):
                     continue

@@ -147,20 +147,39 @@ class Comparison:
             wrong.setdefault(relative, why)
             if not self.restores and self._loggable(delta) is None:
                 stays.add(relative)
+        wrong = self._moved_away(judge.deltas, wrong) | wrong
         done: dict[str, list[str]] = {}
         for relative, why in wrong.items():
             if any(relative.startswith(f"{other}/") for other in wrong):
                 continue
             fate = LEFT_FOR_GOOD if relative in stays else LEFT_TO_UNDO
             if self.restores or why in MISLEADING:
-                fate = (
-                    "put back" if self._put_back(handle, relative, why) else "could not be put back"
-                )
+                is_back = self._put_back(handle, relative, why)
+                fate = "put back" if relative in self.before.entries else "taken away"
+                fate = fate if is_back else "could not be put back"
             done.setdefault(f"{why}: {fate}", []).append(printable(self._path(relative).display))
         self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
         if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
         return bool(done)
+
+    def _moved_away(self, deltas: Iterable[Delta], wrong: dict[str, str]) -> dict[str, str]:
+        """What is wrong with names whose folder is gone, and which are taken away elsewhere.
+
+        A folder with something protected was moved: it is not to be lost with its new name.
+        """
+        taken = {
+            delta.after.digest: wrong["/".join(delta.path.parts)]
+            for delta in deltas
+            if delta.after and delta.after.digest and "/".join(delta.path.parts) in wrong
+        }
+        return {
+            "/".join((*delta.path.parts, image.path)): taken[image.digest]
+            for delta in deltas
+            if delta.after is None and taken
+            for image in delta.before[1:]
+            if image.digest in taken
+        }
 
     def _path(self, relative: str) -> SafePath:
         return self.top.at(tuple(relative.split("/"))).named_from(self.start)

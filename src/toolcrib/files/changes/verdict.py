@@ -21,7 +21,7 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories.judgement import RunRepositories
+from toolcrib.files.repositories.judgement import RunRepositories, is_made_again
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
 
@@ -60,7 +60,7 @@ def verdict_on(
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
     for delta in judge.deltas:
-        if _is_cached_code(delta):
+        if _is_made_again(delta):
             continue
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
@@ -89,13 +89,15 @@ def verdict_on(
     return verdict
 
 
-def _is_cached_code(delta: Delta) -> bool:
-    """Whether Python would run it without a look at its source, and makes it again without it.
+def _is_made_again(delta: Delta) -> bool:
+    """Whether Python or git believes it without a look at its source, and can do without it.
 
     No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
     """
     names = tuple(map(fold, delta.path.parts))
-    if delta.after is None or CODE_CACHE not in names:
+    if delta.after is None or is_made_again(delta.path):
+        return delta.after is not None
+    if CODE_CACHE not in names:
         return False
     above = names[: names.index(CODE_CACHE)]
     return DEPENDENCY_FOLDERS.isdisjoint(above) or not SCRATCH_OF_DEPENDENCIES.isdisjoint(above)

@@ -7,11 +7,14 @@ is what is written then: of the settings, the very bytes.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from string import hexdigits
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
@@ -196,9 +199,9 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
-        if _is_changed_object(delta):
+        if why := _object_trouble(delta):
             top = delta.path.ancestor(delta.path.parts.index("objects"))
-            self._add(delta, RunRepository(top, delta.path, CHANGED, holds=set(BARE_REPOSITORY)))
+            self._add(delta, RunRepository(top, delta.path, why, holds=set(BARE_REPOSITORY)))
             return
         depth = repository_depth(delta.path)
         if depth is None:
@@ -208,7 +211,7 @@ class RunRepositories:
         if inner == (CONFIG,) and delta.before and not delta.replaces:
             found.why = self._changed(found, delta)
         elif _folded(inner) in ALTERNATES:
-            found.why = self._leads(delta)
+            found.why = "git would take objects from elsewhere"
         elif _folded(inner)[0] in LEGACY or _folded(inner) == ATTRIBUTES:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
@@ -401,6 +404,8 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
 def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     """What an index has that it did not have before: each path, with its hash, b"" for a folder.
 
+    The index stands for an entry without a name.
+
     That of a further working tree, or of a repository with a name of its own, is taken to lie
     where the repository does, that of a submodule where its name says.
     """
@@ -419,6 +424,9 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     # The settings of a new one are among the changes: what it says with either size counts.
     for hash_size in (hash_size_in(top.absolute),) if is_there else HASH_SIZES:
         for entry in _new_entries(old, new, hash_size):
+            if not entry.name:  # of a shared part, which says the name
+                found[delta.path] = b""
+                continue
             names = os.fsdecode(entry.name).removesuffix("/").split("/")
             digest = b"" if entry.name.endswith(b"/") else entry.hash(hash_size)
             found[place.at((*place.parts, *names))] = digest
@@ -428,34 +436,75 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
 def _new_entries(old: bytes, new: bytes, hash_size: int) -> list[GitIndexEntry]:
     """The entries that an index did not have before; none of one that is none with such hashes."""
     with suppress(ValueError, IndexError):
-        known = set(read_index(old, hash_size).entries if old else ())
-        entries = read_index(new, hash_size).entries
-        return [entry for entry in entries if entry.name and entry not in known]
+        before = read_index(old, hash_size).entries if old else []
+        entries, known = read_index(new, hash_size).entries, set(before)
+        nameless = [entry for entry in entries if not entry.name]
+        # They count by their order. Of a new index, the shared part is new too, and names them.
+        if not old or nameless == [entry for entry in before if not entry.name]:
+            nameless = []
+        return nameless + [entry for entry in entries if entry.name and entry not in known]
     return []
 
 
 CHANGED = "git never changes an object that is there"
+FALSE = "its content is not the object that its name says"
+MAX_OBJECT_BYTES, MAX_PIECE_BYTES = 4_000_000_000, 1_000_000
 OBJECT = re.compile(
     r"(?:^|/)objects/(?:[0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-[0-9a-f]+\.(?:pack|idx))\Z"
 )
 
 
-def _is_changed_object(delta: Delta) -> bool:
-    """Whether another content stands under the name of an object, which is its hash."""
-    if not delta.before or delta.same or not OBJECT.search("/".join(delta.path.parts)):
-        return False
-    return lies_in_repository(delta.path)
+def _object_trouble(delta: Delta) -> str:
+    """Why what stands under the name of an object, which is its hash, is not that object."""
+    if delta.same or delta.new is None or not OBJECT.search("/".join(delta.path.parts)):
+        return ""
+    if not lies_in_repository(delta.path):
+        return ""
+    if delta.before:
+        return CHANGED
+    digits = "".join(delta.path.parts[-2:])
+    is_loose = set(digits) <= set(hexdigits)
+    return FALSE if is_loose and _object_hash(delta.new, len(digits)) != digits else ""
+
+
+def _object_hash(source: Source, digits: int) -> str:
+    """The hash of what an object of git unpacks to; "" for none, or one that is too large."""
+    unpacker, size = zlib.decompressobj(), 0
+    hasher = hashlib.new("sha1" if digits == 40 else "sha256", usedforsecurity=False)
+    with suppress(ToolError, OSError, zlib.error):
+        for packed in source.chunks():
+            rest = packed
+            while rest:
+                unpacked = unpacker.decompress(rest, MAX_PIECE_BYTES)
+                hasher.update(unpacked)
+                size += len(unpacked)
+                rest = unpacker.unconsumed_tail
+            if size > MAX_OBJECT_BYTES:
+                return ""
+        return hasher.hexdigest() if unpacker.eof else ""
+    return ""
 
 
 REPLACEMENT = re.compile(rb"refs/replace/[0-9a-f]+")
 REPLACING = re.compile(rb"\srefs/replace/")
+MADE_AGAIN = re.compile(
+    r"(?:^|/)objects/(?:info/commit-graphs?(?:/.*)?|pack/pack-[0-9a-f]+\.(?:rev|bitmap))\Z"
+)
+"""What git finds out from its objects once more where it is not there; it believes what it says."""
 SHOWING_OTHERS = frozenset({"packed-refs", "shallow"})
 """Files of a repository by which git may show other commits than there are."""
+
+
+def is_made_again(path: SafePath) -> bool:
+    """Whether git makes what is there from its objects, and can do without it."""
+    return "objects" in path.parts and bool(MADE_AGAIN.search("/".join(path.parts)))
 
 
 def shows_others(delta: Delta) -> bool:
     """Whether git would show other contents or parents of commits by what a run wrote."""
     name, after = fold(delta.path.name), delta.after
+    if is_made_again(delta.path):
+        return after is not None and after.kind == "file"
     if name not in SHOWING_OTHERS or after is None or not lies_in_repository(delta.path):
         return False
     new = _content(delta.new, max_bytes=MAX_INDEX_BYTES)

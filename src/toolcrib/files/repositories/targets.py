@@ -155,7 +155,8 @@ class _Collector:
             common = led_to(f"{repository.folder}/commondir", follow=True) or repository.folder
             for file in (*_own_files(), *_files_of(repository.folder), *_files_of(common)):
                 self._read(file, repository.starts)
-            self._add_hooks(f"{common}/hooks")
+            for name in ("hooks", "info"):
+                self._add_linked(f"{common}/{name}")
         return self.found
 
     def _add_listed(self, repository: GitPlace, output: bytes) -> None:
@@ -213,7 +214,7 @@ class _Collector:
 
         One without a slash is a word of git's own, or a program on PATH, where it stands first.
         """
-        if not self.found.is_inside(place):
+        if not self.found.is_inside(os.path.normpath(place)):
             return
         if "/" in word:
             self.found.add(place, is_folder=True)
@@ -230,15 +231,15 @@ class _Collector:
                 self.found.files.add(real)
             self.found.add_links(links)
 
-    def _add_hooks(self, folder: str) -> None:
-        """Add where links lead that are hooks, or their folder."""
+    def _add_linked(self, folder: str) -> None:
+        """Add where links lead that are hooks or ignore files, or the folder of those."""
         with suppress(OSError, ValueError):
             real, links = follow("/", folder)
             if real != os.path.normpath(folder):
                 self.found.add(real, is_folder=True)
             self.found.add_links(links)
-            for hook in filter(Path.is_symlink, Path(folder).iterdir()):
-                self._add_real(str(hook))
+            for link in filter(Path.is_symlink, Path(folder).iterdir()):
+                self._add_real(str(link))
 
 
 def _own_files() -> list[str]:
@@ -254,5 +255,5 @@ def _files_of(repository: str) -> list[str]:
 
 
 def _place(start: str, named: str) -> str:
-    """The absolute path that is meant; links stay."""
-    return os.path.normpath(os.path.join(start, os.path.expanduser(named)))  # noqa: PTH111, PTH118
+    """The absolute path that is meant; links stay, and `..` after them."""
+    return os.path.join(start, os.path.expanduser(named))  # noqa: PTH111, PTH118
