@@ -99,9 +99,21 @@ def _rows_of(columns: Mapping[str, list[Any]]) -> list[list[Any]]:
 
 
 def table_data(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], x: str = "", y: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    x: str = "",
+    y: Sequence[str] = (),
+    total: int = 0,
 ) -> ChartData:
-    """The data of a chart from the columns of a table; see `chart_data`."""
+    """The data of a chart from the columns of a table; see `chart_data`.
+
+    Args:
+        columns: their names.
+        rows: the rows, or some of them, taken evenly.
+        x: as of `chart_data`.
+        y: as of `chart_data`.
+        total: how many rows the table has, where that is more.
+    """
     forms = [column_format([displayed(row[n]) for row in rows[:500]]) for n in range(len(columns))]
     numeric = [n for n, form in enumerate(forms) if form.type in ("integer", "number")]
     wanted = [_place(columns, name) for name in y]
@@ -119,7 +131,8 @@ def table_data(
             [displayed(row[place]) if place >= 0 else str(n) for n, row in enumerate(rows, 1)],
             {columns[n]: [_number(row[n], forms[n].numbers) for row in rows] for n in wanted},
             columns[place] if place >= 0 else "",
-        )
+        ),
+        total,
     )
 
 
@@ -167,14 +180,14 @@ def _place(columns: Sequence[str], name: str) -> int:
     )
 
 
-def _checked(data: ChartData) -> ChartData:
+def _checked(data: ChartData, total: int = 0) -> ChartData:
     if not any(True for _ in data.points()):
         raise BadInput("There are no numbers to draw.", hint=HINT)
-    _thin(data, MAX_POINTS)
+    _thin(data, MAX_POINTS, total)
     return data
 
 
-def _thin(data: ChartData, limit: int) -> None:
+def _thin(data: ChartData, limit: int, total: int = 0) -> None:
     """Leave so many points, taken evenly, and say so."""
     count = len(data.labels)
     if count <= limit:
@@ -182,7 +195,7 @@ def _thin(data: ChartData, limit: int) -> None:
     chosen = sorted({n * count // limit for n in range(limit)})
     data.labels = [data.labels[n] for n in chosen]
     data.series = {k: [v[n] for n in chosen] for k, v in data.series.items()}
-    data.notes.append(f"{limit:,} of {count:,} points are drawn, taken evenly.")
+    data.notes.append(f"{limit:,} of {max(count, total):,} points are drawn, taken evenly.")
 
 
 def checked_colors(colors: Sequence[str]) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -14,7 +15,8 @@ import duckdb
 from toolcrib.core.errors import BadInput, Denied, TooLarge, ToolError, UnsupportedContent
 from toolcrib.data.formats import written_table
 from toolcrib.data.rows import answer_of, column_note, plain_value
-from toolcrib.data.tables import BrokenQuotes, read_table
+from toolcrib.data.tables import BrokenQuotes, Table, read_table
+from toolcrib.data.values import NUMERIC, as_json_cell, is_missing
 from toolcrib.files.content.kinds import charset_of
 
 if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it cannot be confined
@@ -22,13 +24,21 @@ if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it can
 
 MEMORY = "1GB"
 MAX_CONVERTED_ROWS = 5_000_000
+MAX_CONVERTED_BYTES = 200_000_000
+"""Of CSV with numbers that DuckDB does not read as such."""
 MAX_CHECKED_BYTES = 20_000_000
 """Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell."""
 SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 50
+SAMPLED_ROWS = 1000
+"""Rows whose numbers are looked at."""
 DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
 """Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
+_PLAIN = {
+    sign: re.compile(rf"\s*[-+]?\d*[{sign}]?\d*([eE][+-]?\d+)?\s*", re.ASCII) for sign in ".,"
+}
+"""A number that DuckDB reads: what else is one to us is in groups, or has a unit."""
 _NOT_NAME = re.compile(r"\W+")
 NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
 """What DuckDB says of CSV that it does not read."""
@@ -223,8 +233,28 @@ class _Database:
             return True
         head = os.pread(fd, SAMPLE_BYTES, 0)
         packed = head.startswith(b"\x1f\x8b")
-        plain = kind == "csv" and (packed or charset_of(head).name in ("utf-8", "ascii"))
-        return plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"]))
+        if kind != "csv" or not (packed or charset_of(head).name in ("utf-8", "ascii")):
+            return False
+        if file["size"] <= MAX_CONVERTED_BYTES and self._has_grouped_numbers(file):
+            return False
+        return file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"])
+
+    def _has_grouped_numbers(self, file: dict[str, Any]) -> bool:
+        """Whether there are numbers that DuckDB takes for others, or for texts: 1.500 for 1500."""
+        table = _sample(file)
+        if table is None:
+            return False
+        plain = _PLAIN[_decimal(table)]
+        numeric = [
+            (n, _PLAIN[form.numbers.decimal])
+            for n, form in enumerate(table.formats)
+            if form.type in NUMERIC
+        ]
+        return any(
+            not ((plain.fullmatch(cell := str(row[n])) and own.fullmatch(cell)) or is_missing(cell))
+            for row in islice(table.rows, SAMPLED_ROWS)
+            for n, own in numeric
+        )
 
     def _convert(self, file: dict[str, Any]) -> None:
         """Write a file into memory as CSV, by our own reader."""
@@ -234,11 +264,13 @@ class _Database:
             stream = os.fdopen(fd, "rb", buffering=0, closefd=False)
             try:
                 table = read_table(stream, file["name"], file.get("sheet", ""), by_line=by_line)
-                content = written_table(table.columns, _limited(table.rows), "csv")
+                rows = (list(map(as_json_cell, row, table.formats)) for row in _limited(table.rows))
+                content = written_table(table.columns, rows, "csv")
             except BrokenQuotes:
                 continue
             break
-        self.notes += [f"{file['name']}: {note}" for note in table.notes]
+        self.notes += [f"{file['name']}: {note}" for note in (*table.notes, *table.number_notes)]
+        file["codes"] = _codes(table)
         view = memoryview(content)
         while view:
             view = view[os.write(file["memory"], view) :]
@@ -254,8 +286,19 @@ class _Database:
         elif kind == "json":
             source = f"read_json_auto('{place}', maximum_object_size=50000000)"
         else:
-            source = f"read_csv('{place}'{self._options(file, strict=strict)})"
+            options = self._options(file, strict=strict)
+            options += self._code_types(place, options, file.get("codes", ()))
+            source = f"read_csv('{place}'{options})"
         self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
+
+    def _code_types(self, place: str, options: str, codes: Sequence[str]) -> str:
+        """The option that leaves columns as texts, by the names that DuckDB itself has for them."""
+        if not codes:
+            return ""
+        cursor = self.connection.execute(f"SELECT * FROM read_csv('{place}'{options}) LIMIT 0")  # noqa: S608
+        names = {column[0] for column in cursor.description or ()}
+        types = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in codes if name in names)
+        return f", types={{{types}}}" if types else ""
 
     def _options(self, file: dict[str, Any], *, strict: bool) -> str:
         options = [] if strict else ["strict_mode=false", "null_padding=true", "ignore_errors=true"]
@@ -263,18 +306,14 @@ class _Database:
             self.notes.append(
                 f"{file['name']} is not clean CSV: rows that do not fit are left out."
             )
-        head = os.pread(file["fd"], 2, 0)
         if file.get("converted"):
             options.append("delim=',', quote='\"', escape='\"', header=true")
-        elif head == b"\x1f\x8b":
+        elif (table := _sample(file)) is not None:
+            if _decimal(table) == ",":
+                options.append("decimal_separator=','")
+            file["codes"] = _codes(table)
+        if os.pread(file["fd"], 2, 0) == b"\x1f\x8b" and not file.get("converted"):
             options.append("compression='gzip'")
-        else:
-            os.lseek(file["fd"], 0, os.SEEK_SET)
-            stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
-            with suppress(ToolError, BrokenQuotes):
-                table = read_table(stream, file["name"])
-                if any(f.type == "number" and f.numbers.decimal == "," for f in table.formats):
-                    options.append("decimal_separator=','")
         return "".join(f", {option}" for option in options)
 
     def _name(self, path: str) -> str:
@@ -285,6 +324,30 @@ class _Database:
             plain = f"{base}_{turn}"
             turn += 1
         return plain
+
+
+def _sample(file: dict[str, Any]) -> Table | None:
+    """A file as a table by our own reader, to look at its first rows."""
+    os.lseek(file["fd"], 0, os.SEEK_SET)
+    stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
+    with suppress(ToolError, BrokenQuotes):
+        return read_table(stream, file["name"])
+    return None
+
+
+def _decimal(table: Table) -> str:
+    """The decimal sign that DuckDB is told, which is that of the whole file."""
+    commas = any(f.type == "number" and f.numbers.decimal == "," for f in table.formats)
+    return "," if commas else "."
+
+
+def _codes(table: Table) -> list[str]:
+    """The columns of digits that are no numbers: DuckDB would leave out their zeros or plus."""
+    return [name for name, form in zip(table.columns, table.formats, strict=True) if form.codes]
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
 
 
 def _type_name(statement: duckdb.Statement) -> str:

@@ -175,7 +175,7 @@ def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, A
             rows = list(table.rows)
         except BrokenQuotes:
             continue
-        notes += table.notes
+        notes += [*table.notes, *table.number_notes]
         return [
             {
                 column: as_json_cell(cell, form)

@@ -17,10 +17,11 @@ from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.data.formats import written_table
 from toolcrib.data.tables import BrokenQuotes, Table, read_table
 from toolcrib.data.values import (
+    NUMERIC,
     Cell,
     ColumnFormat,
     NumberFormat,
-    date_key,
+    as_json_cell,
     displayed,
     is_missing,
 )
@@ -45,7 +46,10 @@ Predicate = Callable[[Sequence[Cell]], bool]
 
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """What is asked of a table; see the tool `query_table`."""
+    """What is asked of a table; see the tool `query_table`.
+
+    `drawn` is for charts: numbers as such, and of more rows than `limit`, so many taken evenly.
+    """
 
     filter: str = ""
     columns: Sequence[str] = ()
@@ -55,6 +59,7 @@ class TableRequest:
     limit: int = 100
     sheet: str = ""
     save_as: str = ""
+    drawn: bool = False
 
 
 def prepare() -> None:
@@ -261,7 +266,7 @@ def _comparison(operator: str, place: int, form: ColumnFormat, value: str) -> Pr
     if operator == "starts with":
         return lambda row: displayed(row[place]).casefold().startswith(low)
     compare, unequal = _COMPARED[operator], operator in ("!=", "<>")
-    if form.type in ("integer", "number"):
+    if form.type in NUMERIC or (form.type == "text" and operator in ("<", ">", "<=", ">=")):
         limit = NumberFormat().parse(value)
         limit = form.numbers.parse(value) if limit is None else limit
         if limit is not None:
@@ -271,14 +276,14 @@ def _comparison(operator: str, place: int, form: ColumnFormat, value: str) -> Pr
                 return unequal if number is None else compare(number, limit)
 
             return of_numbers
-    key = date_key(value)
-    if form.type == "date" and key:
+    key = form.moment(value)
+    if key:
 
-        def of_dates(row: Sequence[Cell]) -> bool:
-            found = date_key(displayed(row[place]))
+        def of_moments(row: Sequence[Cell]) -> bool:
+            found = form.moment(displayed(row[place]))
             return unequal if not found else compare(found[: len(key)], key)
 
-        return of_dates
+        return of_moments
     return lambda row: compare(displayed(row[place]).strip().casefold(), low)
 
 
@@ -291,8 +296,11 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
         columns = _Columns(table)
     places = [columns.place(name) for name in wanted.columns] or list(range(len(table.columns)))
     limit = MAX_SAVED_ROWS if wanted.save_as else wanted.limit
-    selected = _sorted(rows, columns, wanted.sort, limit)
+    selected = _even(rows, limit) if wanted.drawn else _sorted(rows, columns, wanted.sort, limit)
     found = [[row[n] for n in places] for row in selected]
+    if wanted.drawn:
+        formats = [table.formats[n] for n in places]
+        found = [list(map(as_json_cell, row, formats)) for row in found]
     listed = [
         {"name": table.columns[n], "type": table.formats[n].type, "note": table.formats[n].note}
         for n in places
@@ -309,7 +317,7 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
         "total": total if not (wanted.group or wanted.aggregate) else len(found),
         "matched": counts.matched,
         "scanned": counts.scanned,
-        "notes": table.notes,
+        "notes": [*table.notes, *(table.number_notes if wanted.drawn else ())],
         "saved_rows": len(found) if wanted.save_as else 0,
     }
     return answer, saved
@@ -329,6 +337,20 @@ class _Counts:
             if test is None or test(row):
                 self.matched += 1
                 yield row
+
+
+def _even(rows: Iterator[Sequence[Cell]], limit: int) -> list[Sequence[Cell]]:
+    """At most so many rows, taken evenly, though nobody knows how many there are."""
+    found: list[Sequence[Cell]] = []
+    step = 1
+    for number, row in enumerate(rows):
+        if number % step:
+            continue
+        found.append(row)
+        if len(found) == 2 * limit:
+            found, step = found[::2], 2 * step
+    size = len(found)
+    return found if size <= limit else [found[n * size // limit] for n in range(limit)]
 
 
 def _sorted(
@@ -368,11 +390,11 @@ def _sort_key(cell: Cell, form: ColumnFormat, descending: bool) -> tuple[int, fl
     """Numbers before texts before what is missing, in either direction."""
     number = None if form.type in ("text", "date") else as_number(cell, form.numbers)
     if number is not None:
-        return 0, -float(number) if descending else float(number), ""
+        return 0, -number if descending else number, ""
     text = displayed(cell)
     if is_missing(text):
         return 2, 0.0, ""
-    text = date_key(text) or text.casefold() if form.type == "date" else text.casefold()
+    text = form.moment(text) or text.casefold()
     return 1, 0.0, _Reversed(text) if descending else text
 
 

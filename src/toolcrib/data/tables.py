@@ -51,6 +51,15 @@ class Table:
     rows: Iterator[Sequence[Cell]]
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def number_notes(self) -> list[str]:
+        """How numbers are read, where that is a guess."""
+        return [
+            f"{name}: {form.note}."
+            for name, form in zip(self.columns, self.formats, strict=True)
+            if form.guess
+        ]
+
 
 def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = False) -> Table:
     """A file as a table.

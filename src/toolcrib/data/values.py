@@ -6,23 +6,43 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 ValueType = Literal["integer", "number", "date", "boolean", "text", "empty"]
+NUMERIC: tuple[ValueType, ...] = ("integer", "number")
 Cell = str | int | float | bool | None
 
+DAY_OR_MONTH = "day/month or month/day"
 MISSING = frozenset(("", "na", "n/a", "null", "none", "nan", "-", "#n/a"))
-_SIGNS = re.compile(r"[\s\u00a0\u202f'\u2019_%\u20ac$\u00a3\u00a5]|(?i:eur|usd|gbp|chf)")
-_GROUPED_BY_COMMA = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
-_GROUPED_BY_POINT = re.compile(r"\d{1,3}(\.\d{3})+(,\d*)?")
+_UNIT = r"(?:[%\u20ac$\u00a3\u00a5]|(?i:eur|usd|gbp|chf))"
+_AMOUNT = re.compile(
+    rf"(?P<bracket>\()?\s*(?P<sign>[-+\u2212])?\s*(?:{_UNIT}\s*)?(?P<inner>[-+\u2212])?"
+    rf"(?P<digits>[\d.,][\d.,\s'\u2019_]*(?<!\s)(?:[eE][+-]?\d{{1,3}})?)\s*{_UNIT}?\s*(?P<end>\))?"
+)
+_SPACED = re.compile(r"[1-9]\d{0,2}(?=([\s'\u2019_]))(?:\1\d{3})+([.,]\d*)?")
+_SPACE = re.compile(r"[\s'\u2019_]")
+_GROUPED_BY_COMMA = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+_GROUPED_BY_POINT = re.compile(r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?")
 _PLAIN = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _QUICK = re.compile(r"-?[1-9]\d{0,17}|-?\d{1,15}\.\d{1,15}|0", re.ASCII)
+_PARTED = re.compile(r"\+?\d+(?:\.\d+){2,}|\+?\d+(?:[\s'\u2019_.]\d+)*[\s'\u2019_]\d+(?:[.,]\d*)?")
+_ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}", re.ASCII)
 _DATES = (
-    (re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([T ]\d{1,2}:\d\d.*)?"), "year-month-day"),
-    (re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)( \d{1,2}:\d\d.*)?"), "day.month.year"),
-    (re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)( \d{1,2}:\d\d.*)?"), "day/month or month/day"),
+    (re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([T ]\s*\d{1,2}:\d\d.*)?"), "year-month-day"),
+    (re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(,? \d{1,2}:\d\d.*)?"), "day.month.year"),
+    (re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)(,? \d{1,2}:\d\d.*)?"), DAY_OR_MONTH),
+)
+_TIME = re.compile(
+    r"(\d{1,2}):(\d\d)(:\d\d(?:\.\d+)?)?(?:\s*([AaPp])[Mm])?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
 )
 MAX_DIGITS = 400
+PHONE_DIGITS = 10
+"""So many digits behind a plus are the number of a telephone."""
+EXACT = 2**53
+"""Whole numbers below it are exact as floats."""
+CLEAN_DIGITS = 12
+"""A float of at most so many digits, but for the last ones of it, was meant to have no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,44 +54,54 @@ class NumberFormat:
     def parse(self, text: str) -> int | float | None:
         """The number that a cell is; None for what is none.
 
-        Currency signs, percent signs and spaces are passed over, and brackets mean a minus.
+        Currency and percent signs around it are passed over, brackets mean a minus, and blanks
+        part groups of three. Digits in other groups are codes: telephones, cards, addresses.
         """
         if self.decimal == "." and _QUICK.fullmatch(text):
             return float(text) if "." in text else int(text)
-        bare = _SIGNS.sub("", text)
-        sign = 1
-        if bare.startswith("(") and bare.endswith(")"):
-            bare, sign = bare[1:-1], -1
-        if bare[:1] in ("-", "+", "\u2212"):
-            sign = -sign if bare[0] != "+" else sign
-            bare = bare[1:]
-        if not bare or len(bare) > MAX_DIGITS or not (bare[0].isdigit() or bare[0] in ".,"):
+        found = _AMOUNT.fullmatch(text.strip()) if len(text) <= MAX_DIGITS else None
+        if found is None or bool(found["bracket"]) != bool(found["end"]):
             return None
-        if self.decimal == ",":
-            bare = (bare.replace(".", "") if _GROUPED_BY_POINT.fullmatch(bare) else bare).replace(
-                ",", ".", 1
-            )
-        elif _GROUPED_BY_COMMA.fullmatch(bare):
-            bare = bare.replace(",", "")
+        sign = found["sign"] or found["inner"]
+        bare = _ungrouped(found["digits"], self.decimal, plus=sign == "+")
         if not bare.isascii() or not _PLAIN.fullmatch(bare):
             return None
-        number = float(bare)
-        return sign * int(bare) if bare.isdigit() else sign * number
+        number = int(bare) if bare.isdigit() else float(bare)
+        return -number if (sign in ("-", "\u2212")) != bool(found["bracket"]) else number
 
 
-def number_format(cells: Iterable[str], delimiter: str = ",") -> NumberFormat:
+def _ungrouped(digits: str, decimal: str, *, plus: bool) -> str:
+    """Digits in groups as plain ones with a decimal point; "" for those of a code."""
+    if _SPACE.search(digits):
+        if plus or not _SPACED.fullmatch(digits):
+            return ""
+        digits = _SPACE.sub("", digits)
+    if plus and digits.isdigit() and len(digits) >= PHONE_DIGITS:
+        return ""
+    if decimal == ",":
+        if _GROUPED_BY_POINT.fullmatch(digits):
+            digits = digits.replace(".", "")
+        return digits.replace(",", ".", 1)
+    return digits.replace(",", "") if _GROUPED_BY_COMMA.fullmatch(digits) else digits
+
+
+def number_format(cells: Iterable[str], delimiter: str = ",") -> tuple[NumberFormat, str]:
     """The format that explains the cells of a column, by those that leave no doubt.
 
     Args:
         cells: some of the column.
         delimiter: of the file: where `;` parts the fields, a comma parts decimals.
+
+    Returns:
+        The format, and a cell whose reading is a guess: "" where there is no doubt.
     """
     votes: Counter[str] = Counter()
-    doubtful = 0
+    doubtful = ""
     for cell in cells:
-        bare = _SIGNS.sub("", cell).lstrip("-+(\u2212").rstrip(")")
-        if not bare or not bare[0].isdigit():
+        found = _AMOUNT.fullmatch(cell) if len(cell) <= MAX_DIGITS else None
+        if found is None:
             continue
+        bare = _SPACE.sub("", found["digits"])
         commas, points = bare.count(","), bare.count(".")
         if commas and points:
             votes["," if bare.rfind(",") > bare.rfind(".") else "."] += 1
@@ -82,26 +112,56 @@ def number_format(cells: Iterable[str], delimiter: str = ",") -> NumberFormat:
         elif points > 1:
             votes[","] += 1
         elif commas or points:
-            doubtful += 1
+            doubtful = doubtful or cell
     if votes:
-        return NumberFormat("," if votes[","] > votes["."] else ".")
-    return NumberFormat("," if doubtful and delimiter == ";" else ".")
+        return NumberFormat("," if votes[","] > votes["."] else "."), ""
+    return NumberFormat("," if doubtful and delimiter == ";" else "."), doubtful
 
 
-def date_key(text: str) -> str:
-    """A date and time that sorts, `2026-03-01`; "" for what is none. Days before months."""
-    for pattern, _ in _DATES:
+def date_key(text: str, *, month_first: bool = False) -> str:
+    """A date and time that sorts, `2026-03-01 09:05`; "" for what is none.
+
+    Times with an offset are those of UTC.
+
+    Args:
+        text: a cell.
+        month_first: whether `02/03/2026` is of February: its column says so.
+    """
+    for pattern, form in _DATES:
         found = pattern.fullmatch(text.strip())
         if found is None:
             continue
-        first, month, last, time = found[1], int(found[2]), found[3], found[4] or ""
+        first, month, last = found[1], int(found[2]), found[3]
         year, day = (int(first), int(last)) if len(first) == 4 else (int(last), int(first))
-        if month > 12 >= day:  # of a table by Americans
+        if form == DAY_OR_MONTH and ((month_first and day <= 12) or month > 12 >= day):
             month, day = day, month
         year += 2000 if year < 70 else 1900 if year < 100 else 0
         if 1 <= month <= 12 and 1 <= day <= 31:
-            return f"{year:04}-{month:02}-{day:02}{time}"
+            return _in_utc(f"{year:04}-{month:02}-{day:02}", (found[4] or "").lstrip(",T "))
     return ""
+
+
+def time_key(text: str) -> str:
+    """A time of day that sorts, `09:05:00`; "" for what is none."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None or int(found[1]) > 24:
+        return ""
+    hour = int(found[1]) % 12 + 12 * (found[4] in "Pp") if found[4] else int(found[1])
+    return f"{hour:02}:{found[2]}{found[3] or ''}"
+
+
+def _in_utc(day: str, time: str) -> str:
+    if not time:
+        return day
+    found = _TIME.fullmatch(time)
+    key = f"{day} {time_key(time) or time}"
+    if found is None or not found[5]:
+        return key
+    try:
+        moment = datetime.fromisoformat(f"{key}{found[5]}").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return key
+    return moment.replace(tzinfo=None).isoformat(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +172,72 @@ class ColumnFormat:
         type: what nearly all of its cells are.
         numbers: how its numbers are written.
         note: what a reader should know: the form of its dates or numbers.
+        month_first: whether its dates are those of Americans.
+        codes: whether it holds digits with leading zeros, or behind a plus, that are no numbers.
+        guess: whether its numbers may be read in another form, too; the note has one.
     """
 
     type: ValueType
     numbers: NumberFormat
     note: str = ""
+    month_first: bool = False
+    codes: bool = False
+    guess: bool = False
+
+    def moment(self, text: str) -> str:
+        """A date or a time of day of the column that sorts; "" for what is neither."""
+        return date_key(text, month_first=self.month_first) or time_key(text)
 
 
 def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
     """What a column of texts holds."""
     filled = [cell.strip() for cell in cells if not is_missing(cell)]
-    numbers = number_format(filled, delimiter)
+    numbers, doubtful = number_format(filled, delimiter)
     if not filled:
         return ColumnFormat("empty", numbers)
     needed = len(filled) * 0.95
     parsed = [number for cell in filled if (number := numbers.parse(cell)) is not None]
     codes = sum(len(cell) > 1 and cell[0] == "0" and cell.isdigit() for cell in filled)
-    if len(parsed) >= needed and not codes:
+    if len(parsed) >= needed and not codes and not _are_codes(filled, numbers):
         whole = all(isinstance(number, int) for number in parsed)
-        note = "decimal comma" if numbers.decimal == "," else ""
-        return ColumnFormat("integer" if whole else "number", numbers, note)
-    if sum(bool(date_key(cell)) for cell in filled) >= needed:
+        note = ""
+        if numbers.decimal == ",":
+            read = f", a guess: {doubtful} is {numbers.parse(doubtful)}" if doubtful else ""
+            note = f"decimal comma{read}"
+        guess = bool(note and doubtful)
+        return ColumnFormat("integer" if whole else "number", numbers, note, guess=guess)
+    month_first = _month_first(filled)
+    if sum(bool(date_key(cell, month_first=month_first)) for cell in filled) >= needed:
         forms = Counter(
             name for cell in filled for pattern, name in _DATES if pattern.fullmatch(cell)
         )
-        return ColumnFormat("date", numbers, forms.most_common(1)[0][0])
+        note = forms.most_common(1)[0][0]
+        note = "month/day/year" if month_first and note == DAY_OR_MONTH else note
+        return ColumnFormat("date", numbers, note, month_first)
     if {cell.lower() for cell in filled} <= {"true", "false", "yes", "no", "ja", "nein"}:
         return ColumnFormat("boolean", numbers)
     note = "digits with leading zeros" if codes >= needed else ""
-    return ColumnFormat("text", numbers, note)
+    codes = codes or any(cell[0] == "+" and cell[1:].isdigit() for cell in filled)
+    return ColumnFormat("text", numbers, note, month_first, bool(codes))
+
+
+def _are_codes(cells: Sequence[str], numbers: NumberFormat) -> bool:
+    """Whether digits in groups are those of telephones, cards or addresses.
+
+    A column of which one such cell is no number holds none, though others may look like one.
+    """
+    parted = [cell for cell in cells if _PARTED.fullmatch(cell)]
+    if any(numbers.parse(cell) is None for cell in parted):
+        return True
+    pointed = [cell for cell in cells if cell.count(".") > 1]
+    return len(pointed) == len(cells) and all(map(_ADDRESS.fullmatch, pointed))
+
+
+def _month_first(cells: Sequence[str]) -> bool:
+    """Whether dates like `02/03/2026` begin with the month: one of them has no other reading."""
+    pattern = _DATES[-1][0]
+    dates = [found for cell in cells if (found := pattern.fullmatch(cell))]
+    return any(int(date[2]) > 12 for date in dates) and all(int(date[1]) <= 12 for date in dates)
 
 
 def is_missing(cell: str) -> bool:
@@ -162,7 +259,11 @@ def type_of(value: Any) -> ValueType:
 def displayed(value: Any) -> str:
     """A value as text: whole floats without a point, others without noise of the last digits."""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+        if value.is_integer() and abs(value) < EXACT:
+            return str(int(value))
+        short = f"{value:.15g}"  # as spreadsheets have them: 0.1 + 0.2 is 0.3
+        digits = sum(map(str.isdigit, short.partition("e")[0].lstrip("-0.")))
+        return short if digits <= CLEAN_DIGITS else repr(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
@@ -172,7 +273,7 @@ def as_json_cell(cell: Cell, form: ColumnFormat) -> Cell:
     """A cell of a table as a value of JSON: a number where its column holds numbers."""
     if not isinstance(cell, str):
         return cell
-    if form.type in ("integer", "number"):
+    if form.type in NUMERIC:
         number = form.numbers.parse(cell)
         return (None if is_missing(cell) else cell) if number is None else number
     return cell

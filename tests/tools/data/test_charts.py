@@ -84,6 +84,23 @@ async def test_very_many_points(box: Toolbox, kind: str) -> None:
     assert "of 20,000 points are drawn, taken evenly" in drawn.text
 
 
+async def test_a_long_table_is_drawn_over_its_whole_length(box: Toolbox, ws: Path) -> None:
+    lines = "".join(f"{n},{n}\n" for n in range(250_000))
+    (ws / "long.csv").write_text(f"n,v\n{lines}")
+    drawn = await ok(box, "make_chart", kind="scatter", path="long.csv", x="n", output="l.svg")
+    assert "5,000 of 250,000 points are drawn, taken evenly." in drawn.text
+    highest = re.search(r"v from 0 to (\d+)", drawn.text)
+    assert highest
+    assert int(highest[1]) > 249_000
+
+
+async def test_a_histogram_counts_the_column_that_is_named(box: Toolbox) -> None:
+    data = [{"id": 1, "val": 50}, {"id": 2, "val": 60}]
+    drawn = await ok(box, "make_chart", kind="histogram", data=data, x="val", output="h.svg")
+    assert "val from 50 to 60" in drawn.text
+    assert "id" not in drawn.text
+
+
 def test_forms_of_data() -> None:
     expected = {"v": [1.0, 2.5]}
     for data in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -241,3 +242,63 @@ async def test_what_is_no_table(box: Toolbox, ws: Path) -> None:
     assert (await ok(box, "query_table", path="wide.csv", sum=["c9999"])).data["rows"] == [[1]]
     (ws / "head.csv").write_text("a,b\n")
     assert (await ok(box, "query_table", path="head.csv")).data["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter"),
+    [
+        (["+49 30 123456", "+44 20 7946 0958"], ","),
+        (["+49 301 234 567"], ","),
+        (["030 999 12", "030 999 123"], ","),
+        (["4111 1111 1111 1111"], ","),
+        (["+4930123456", "+442079460958"], ","),
+        (["10.100.200.250", "192.168.100.200"], ";"),
+        (["10.100.200.250"] * 40 + ["10.0.0.1"], ";"),
+        (["555 123"] * 40 + ["555 12 34"], ","),
+    ],
+)
+async def test_codes_of_digits_stay_texts(
+    box: Toolbox, ws: Path, cells: list[str], delimiter: str
+) -> None:
+    lines = "".join(f"{cell}{delimiter}x\n" for cell in cells)
+    (ws / "c.csv").write_text(f"code{delimiter}name\n{lines}")
+    made = await ok(box, "convert_format", path="c.csv", to="json")
+    assert [row["code"] for row in json.loads(made.data["content"])] == cells
+
+
+async def test_numbers_in_groups_and_with_units(box: Toolbox, ws: Path) -> None:
+    cells = {"1 234 567": 1234567, "1'234": 1234, "-\u20ac1,234.5": -1234.5, "(5)": -5, "5 %": 5}
+    for cell, number in cells.items():
+        (ws / "n.csv").write_text(f'n,name\n"{cell}",x\n')
+        summed = await ok(box, "query_table", path="n.csv", aggregate=["sum(n)"])
+        assert summed.data["rows"] == [[number]], cell
+
+
+async def test_a_column_of_dates_has_one_reading(box: Toolbox, ws: Path) -> None:
+    (ws / "us.csv").write_text("day,n\n01/13/2026,1\n02/03/2026,2\n12/31/2025,3\n")
+    found = await ok(box, "query_table", path="us.csv", filter="day = 2026-02-03", columns=["n"])
+    assert found.data["rows"] == [["2"]]
+    assert "month/day/year" in (await ok(box, "query_table", path="us.csv")).text
+    ordered = await ok(box, "query_table", path="us.csv", sort="day", columns=["n"])
+    assert [row[0] for row in ordered.data["rows"]] == ["3", "1", "2"]
+    (ws / "iso.csv").write_text(
+        "ts,n\n2025-12-31T23:00:00Z,2\n2026-01-01T00:30:00+02:00,1\n2026-01-01T00:00:00-05:00,3\n"
+    )
+    ordered = await ok(box, "query_table", path="iso.csv", sort="ts", columns=["n"])
+    assert [row[0] for row in ordered.data["rows"]] == ["1", "2", "3"]
+    late = "ts >= 2025-12-31 23:00"
+    assert (await ok(box, "query_table", path="iso.csv", filter=late)).data["matched"] == 2
+    (ws / "tot.csv").write_text("day,rev\n2026-03-01,10\n2026-03-02,20\n2026-03-03,30\nTotal,60\n")
+    summed = await ok(
+        box, "query_table", path="tot.csv", filter="day >= 2026-03-02", aggregate=["sum(rev)"]
+    )
+    assert summed.data["rows"] == [[50]]
+    (ws / "t.csv").write_text("at,n\n9:05,1\n17:30,2\n")
+    early = await ok(box, "query_table", path="t.csv", filter="at < 10:00")
+    assert early.data["rows"] == [["9:05", "1"]]
+
+
+async def test_floats_are_saved_with_all_their_digits(box: Toolbox, ws: Path) -> None:
+    (ws / "n.json").write_text('[{"a": 123456789.12345678, "b": 0.30000000000000004, "c": 1e15}]')
+    await ok(box, "query_table", path="n.json", save_to="n.csv")
+    assert (ws / "n.csv").read_text() == "a,b,c\n123456789.12345678,0.3,1000000000000000\n"

@@ -31,6 +31,7 @@ from toolcrib.system.threads import in_thread
 from toolcrib.tools.data.query_table import QUERY
 
 MAX_ROWS = 100_000
+"""Rows of a table that are looked at, taken evenly; `MAX_POINTS` of them are drawn."""
 MAX_PICTURE_BYTES = 1_500_000
 
 
@@ -71,6 +72,8 @@ async def make_chart(
     notes: list[str] = []
     found: ChartData | None = None
     palette = checked_colors(colors or ())
+    if kind == "histogram" and x and not y:  # what is counted has no labels
+        x, y = "", [x]
     if spec is None:
         found = await _data(path, data, x, y or [], ctx)
         notes = found.notes
@@ -105,14 +108,18 @@ async def _data(path: SafePath | None, data: Any, x: str, y: list[str], ctx: Ctx
         raise BadInput("Give 'data' or 'path', one of them.", hint='As data=[{"a": "x", "b": 1}].')
     if path is None:
         return await in_thread(lambda _: chart_data(_parsed(data), x, y), ctx.deadline)
-    request = asdict(TableRequest(limit=MAX_ROWS))
+    request = asdict(TableRequest(limit=MAX_ROWS, drawn=True))
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_files(path)), ctx.deadline)
         request["files"] = [file.request for file in opened]
         fds = [file.fd for file in opened]
         answer, _ = await ctx.use(Workers).run(QUERY, request, b"", ctx.deadline, fds)
     names = [column["name"] for column in answer["columns"]]
-    return await in_thread(lambda _: table_data(names, answer["rows"], x, y), ctx.deadline)
+    found = await in_thread(
+        lambda _: table_data(names, answer["rows"], x, y, answer["scanned"]), ctx.deadline
+    )
+    found.notes += answer["notes"]
+    return found
 
 
 def _parsed(data: Any) -> Any:
