@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, UnsupportedContent
-from toolcrib.data.values import Cell
+from toolcrib.data.values import Cell, displayed
+from toolcrib.text.display import counted
 
 MAX_PART_BYTES = 400_000_000
 """Bytes of a part of a workbook, unpacked."""
 MAX_WIDTH = 16_384
+MAX_DAYS = 2_958_466
+"""Days up to the year 9999."""
 DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - a cell has no time zone
 DAY_ZERO_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
 DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
+TIME_FORMATS, LENGTH_FORMATS = frozenset((18, 19, 20, 21, 45, 47)), frozenset((46,))
 _DATE_CODE = re.compile(r"[dyhs]|m", re.IGNORECASE)
+_DAY_CODE = re.compile(r"[dy]|mmm", re.IGNORECASE)
+_TIME_CODE = re.compile(r"[hs]", re.IGNORECASE)
+_LENGTH_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _NOT_CODE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|General', re.IGNORECASE)
+_WHOLE = re.compile(r"-?\d{1,400}", re.ASCII)
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -70,7 +80,7 @@ class Workbook:
             )
         others = [name for name in names if name != names[number]]
         notes = [f"Sheet {names[number]}; others: {', '.join(others[:20])}."] if others else []
-        return self._rows(self._sheets[number][1]), notes
+        return self._rows(self._sheets[number][1], notes), notes
 
     def _part(self, name: str) -> Iterator[tuple[str, Any]]:
         """The ends of the elements of a part, with their local names."""
@@ -118,24 +128,25 @@ class Workbook:
                 element.clear()
         return texts
 
-    def _date_styles(self) -> set[int]:
-        """The styles of cells whose numbers are dates."""
+    def _date_styles(self) -> dict[int, str]:
+        """The styles of cells whose numbers are dates, times or lengths of time."""
         if "xl/styles.xml" not in self._parts:
-            return set()
+            return {}
         codes: dict[str, str] = {}
-        found: set[int] = set()
+        found: dict[int, str] = {}
         for tag, element in self._part("xl/styles.xml"):
             if tag == "numFmt":
                 codes[element.get("numFmtId", "")] = element.get("formatCode", "")
             if tag == "cellXfs":
                 for number, style in enumerate(element):
                     known = style.get("numFmtId", "0")
-                    code = _NOT_CODE.sub("", codes.get(known, ""))
-                    if int(known) in DATE_FORMATS or _DATE_CODE.search(code):
-                        found.add(number)
+                    kind = _kind(int(known), codes.get(known, ""))
+                    if kind:
+                        found[number] = kind
         return found
 
-    def _rows(self, part: str) -> Iterator[list[Cell]]:
+    def _rows(self, part: str, notes: list[str]) -> Iterator[list[Cell]]:
+        blank: Counter[int] = Counter()
         for tag, element in self._part(part):
             if tag != "row":
                 continue
@@ -146,11 +157,19 @@ class Workbook:
                     continue
                 row += [None] * (column - len(row))
                 row.append(self._value(cell))
+                if row[-1] is None and any(child.tag.endswith("}f") for child in cell):
+                    blank[column] += 1
             element.clear()
             while row and row[-1] in (None, ""):
                 row.pop()
             if row:
                 yield row
+        if blank:
+            letters = ", ".join(_letters(column) for column in sorted(blank)[:20])
+            notes.append(
+                f"{counted(blank.total(), 'formula')} in {letters} read as empty, for the file has "
+                "no values of them: open it in a spreadsheet program and save it there."
+            )
 
     def _value(self, cell: Any) -> Cell:
         kind = cell.get("t", "n")
@@ -169,17 +188,48 @@ class Workbook:
         return self._number(text, int(cell.get("s", 0)))
 
     def _number(self, text: str, style: int) -> str:
+        if style in self._dates:
+            with suppress(ValueError, OverflowError):
+                return self._moment(float(text), self._dates[style])
+        if _WHOLE.fullmatch(text):
+            return str(int(text))
         try:
-            number = float(text)
-            if style in self._dates and 0 <= number < 2_958_466:
-                moment = self._zero + timedelta(seconds=round(number * 86_400))
-                whole = number == int(number)
-                return moment.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M:%S")
-        except (ValueError, OverflowError):
+            return displayed(float(text))
+        except ValueError:
             return text
-        if number.is_integer() and abs(number) < 1e15:
-            return str(int(number))
-        return f"{number:.15g}"
+
+    def _moment(self, days: float, kind: str) -> str:
+        """A date, a time of day, or a length of time: days since the first.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not 0 <= days < MAX_DAYS:
+            raise ValueError(days)
+        seconds = round(days * 86_400)
+        if kind == "length" or (kind == "time" and days < 1):
+            return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        moment = self._zero + timedelta(seconds=seconds)
+        return moment.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M:%S")
+
+
+def _kind(number: int, code: str) -> str:
+    """Whether a format is for a `date`, a `time` of day or a `length` of time; "" for none."""
+    if number in LENGTH_FORMATS or _LENGTH_CODE.search(code):
+        return "length"
+    bare = _NOT_CODE.sub("", code)
+    if number in TIME_FORMATS or (_TIME_CODE.search(bare) and not _DAY_CODE.search(bare)):
+        return "time"
+    return "date" if number in DATE_FORMATS or _DATE_CODE.search(bare) else ""
+
+
+def _letters(column: int) -> str:
+    """The name of a column in a spreadsheet: `AC` for 28."""
+    name = ""
+    while column >= 0:
+        name = chr(65 + column % 26) + name
+        column = column // 26 - 1
+    return name
 
 
 def _joined(element: Any) -> str:

@@ -24,7 +24,8 @@ GERMAN = "Nr;Ort;Betrag;Datum\n1;Köln;1.234,50 €;02.01.2026\n2;Bonn;-10,25 �
 STYLES = (
     '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
     '<numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/></numFmts>'
-    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/>'
+    '<xf numFmtId="20"/><xf numFmtId="46"/></cellXfs></styleSheet>'
 )
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -217,6 +218,39 @@ async def test_workbooks(box: Toolbox, ws: Path) -> None:
     data = (ws / "evil.xlsx").read_bytes().replace(b"<sst", b"<!DOCTYPE a><sst")
     (ws / "evil.xlsx").write_bytes(data)
     assert (await box.call("query_table", {"path": "evil.xlsx"})).error
+
+
+def of_cells(*cells: str) -> str:
+    return "<row>" + "".join(f"<c{cell}</c>" for cell in cells) + "</row>"
+
+
+async def test_numbers_and_times_of_workbooks(box: Toolbox, ws: Path) -> None:
+    """All digits of whole numbers, and times of day without a date."""
+    heads = [f' t="inlineStr"><is><t>{name}</t></is>' for name in ("n", "t", "long", "sum")]
+    first = of_cells("><v>1234567890123456</v>", ' s="2"><v>0.39652777777777776</v>',
+                     ' s="3"><v>1.5</v>', "><f>A2+1</f>")  # fmt: skip
+    second = of_cells("><v>1.234567890123457E15</v>", ' s="2"><v>0.75</v>',
+                      ' s="3"><v>0.25</v>', "><f>A3+1</f>")  # fmt: skip
+    third = of_cells("><v>0.30000000000000004</v>", ' s="2"><v>46024.5</v>')
+    workbook(ws / "n.xlsx", of_cells(*heads) + first + second + third)
+    result = await ok(box, "query_table", path="n.xlsx")
+    assert [row[:3] for row in result.data["rows"]] == [
+        ["1234567890123456", "09:31:00", "36:00:00"],
+        ["1234567890123457", "18:00:00", "06:00:00"],
+        ["0.3", "2026-01-02 12:00:00", ""],
+    ]
+    assert "2 formulas in D read as empty" in result.text
+    at = await ok(box, "query_table", path="n.xlsx", filter="t = 09:31", columns=["n"])
+    assert at.data["rows"] == [["1234567890123456"]]
+    groups = await ok(box, "query_table", path="n.xlsx", group=["n"], filter="n > 1")
+    assert [row[0] for row in groups.data["rows"]] == ["1234567890123456", "1234567890123457"]
+    made = await ok(box, "convert_format", path="n.xlsx", to="json")
+    assert [row["n"] for row in json.loads(made.data["content"])] == [
+        1234567890123456,
+        1234567890123457,
+        0.3,
+    ]
+    assert "2 formulas in D" in made.text
 
 
 async def test_saved_rows_are_an_undoable_step(box: Toolbox, ws: Path) -> None:

@@ -124,6 +124,11 @@ async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
     assert ["Tern", "12"] in rows(text)
 
 
+async def test_large_numbers_keep_their_digits(box: Toolbox) -> None:
+    text = await made(box, "ids.xlsx", '[{"id": 1234567890123456789, "n": 123456789012345}]')
+    assert ["1234567890123456789", "123456789012345"] in rows(text)
+
+
 async def test_chinese(box: Toolbox) -> None:
     for ending in ("docx", "pptx", "html"):
         text = await made(box, f"zh.{ending}", CHINESE)

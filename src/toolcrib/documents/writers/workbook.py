@@ -23,6 +23,8 @@ MAX_NOTED, MAX_NOTE_CHARS = 3, 60
 Cell = str | int | float | bool | None
 Sheets = list[tuple[str, list[list[Cell]]]]
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
+MAX_WHOLE = 10**15
+"""Whole numbers from here on lose digits in a spreadsheet; as texts they do not."""
 _NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 
 
@@ -138,6 +140,8 @@ def _of_json(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
 
 
 def _cell(value: Any) -> Cell:
+    if isinstance(value, int) and abs(value) >= MAX_WHOLE:
+        return str(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return json.dumps(value, ensure_ascii=False)
