@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,26 @@ async def test_plain_functions_are_tools(tmp_path: Path) -> None:
     assert set(Toolbox(profile="files").as_anthropic_tools()[0]) == {
         *("name", "description", "input_schema")
     }
+
+
+@tool
+async def measured() -> Result:
+    """Numbers that JSON has not."""
+    return Result("measured", {"mean": float("nan"), "all": [float("inf"), 1.5]})
+
+
+@tool
+def ratio() -> float:
+    """A number that JSON has not."""
+    return float("nan")
+
+
+async def test_results_of_no_number_are_json(tmp_path: Path) -> None:
+    async with Toolbox(workspace=tmp_path, extra=(measured, ratio)) as box:
+        data = (await box.call("measured")).to_json()["data"]
+        assert json.dumps(data, allow_nan=False) == '{"mean": null, "all": [null, 1.5]}'
+        plain = await box.call("ratio")
+        assert (plain.text, plain.data) == ("null", None)
 
 
 def test_many_threads_use_one_toolbox(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from functools import partial, wraps
 from typing import Any
 
-from toolcrib.core.result import Result
+from toolcrib.core.result import Result, json_numbers
 
 
 def awaitable(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
@@ -49,7 +49,7 @@ def result_of(value: Any) -> Result:
     elif isinstance(value, tuple | set | frozenset):
         value = list(value)
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(json_numbers(value), ensure_ascii=False)
     except (TypeError, ValueError):
         return Result(str(value))
     return Result(text, json.loads(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -141,7 +142,7 @@ class Result:
 
         return {
             "text": self.text,
-            "data": self.data,
+            "data": json_numbers(self.data),
             "images": [
                 {"mime_type": i.mime_type, "data": b64encode(i.data).decode("ascii")}
                 for i in self.images
@@ -159,3 +160,12 @@ class Result:
         if self.next:
             parts.append(f"To go on: {self.next}")
         return "\n".join(parts)
+
+
+def json_numbers(value: Any) -> Any:
+    """A value whose NaN and infinities are null: JSON has no such numbers."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: json_numbers(item) for key, item in value.items()}
+    return list(map(json_numbers, value)) if isinstance(value, list | tuple) else value

@@ -12,11 +12,13 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
+from toolcrib.core.result import json_numbers
 from toolcrib.data.tables import BrokenQuotes, from_records, read_table
 from toolcrib.data.values import as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
@@ -41,6 +43,7 @@ MAX_PARTS = 2_000_000
 MAX_DEPTH = 100
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_YAML_TEXT = re.compile(r"[-+]?(?:\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|0[\d_]+)$", re.ASCII)
 _CUT = "\u2026"
 _RULES = {"left": ":---", "center": ":---:", "right": "---:", "": "---"}
 
@@ -142,11 +145,25 @@ def _yaml(text: str) -> Any:
     import yaml  # type: ignore[import-untyped]
 
     try:
-        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        value = yaml.load(text, Loader=_yaml_loader())  # noqa: S506
     except yaml.YAMLError as error:
         raise ValueError(error) from None
     _need_size(value)
     return value
+
+
+@cache
+def _yaml_loader() -> Any:
+    """A loader for which `22:22` and `0123` are texts: as of YAML 1.1 they are 1342 and 83."""
+    import yaml
+
+    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    tag = "tag:yaml.org,2002:str"
+    resolvers = {
+        sign: [(tag, _YAML_TEXT), *known] if sign and sign in "-+0123456789" else known
+        for sign, known in base.yaml_implicit_resolvers.items()
+    }
+    return type("Loader", (base,), {"yaml_implicit_resolvers": resolvers})
 
 
 def _need_size(value: Any) -> None:
@@ -244,10 +261,8 @@ def _write(form: str, value: Any, notes: list[str]) -> bytes:
         ):
             notes.append("Some cells begin like formulas, which a spreadsheet would run.")
         return written_table(table.columns, rows, form)
-    if form == "json":
-        return _json(value, indent=2) + b"\n"
-    if form == "jsonl":
-        return b"".join(_json(item) + b"\n" for item in _records(value))
+    if form in ("json", "jsonl"):
+        return _json_content(form, value, notes)
     if form == "yaml":
         return _yaml_text(value).encode()
     if form == "toml":
@@ -262,6 +277,15 @@ def _write(form: str, value: Any, notes: list[str]) -> bytes:
             root, inner = (root, inner) if not isinstance(inner, list) else ("root", value)
         return ("\n".join(_xml_lines(str(root), inner, 0)) + "\n").encode()
     raise BadInput(f"Nothing is written as {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
+
+
+def _json_content(form: str, value: Any, notes: list[str]) -> bytes:
+    finite = json_numbers(value)
+    if finite != value:
+        notes.append("NaN and infinities are null: JSON has no such numbers.")
+    if form == "json":
+        return _json(finite, indent=2) + b"\n"
+    return b"".join(_json(item) + b"\n" for item in _records(finite))
 
 
 def _json(value: Any, indent: int | None = None) -> bytes:
@@ -307,7 +331,7 @@ def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: s
         writer.writerows([displayed(cell) for cell in row] for row in rows)
         return buffer.getvalue().encode(errors="replace")
     if form in ("json", "jsonl"):
-        records = [dict(zip(columns, row, strict=True)) for row in rows]
+        records = [json_numbers(dict(zip(columns, row, strict=True))) for row in rows]
         return (
             _json(records, 1) + b"\n"
             if form == "json"

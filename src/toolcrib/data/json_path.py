@@ -13,6 +13,9 @@ _STEP = re.compile(
     r"""\.?(?P<name>[^\s.\[\]"'|()*?:,{}]+)|\[\s*(?P<index>-?\d+)\s*\]"""
     r"""|\.?\[\s*(?P<quote>["'])(?P<key>.*?)(?P=quote)\s*\]|(?P<all>\.?\[\s*\*?\s*\]|\.?\*)"""
 )
+_BARE_NAME = re.compile(r"[a-z][a-z_0-9]*")
+_OPERATOR = re.compile(r"[-+/%=<>!]")
+_BRACKETS = re.compile(r"\[[^\]]*\]")
 Step = str | int | None
 """A name, an index, or None for all."""
 
@@ -41,6 +44,11 @@ def steps_of(path: str) -> list[Step] | None:
             steps.append(None)
         at = match.end()
     return steps
+
+
+def may_be_program(path: str) -> bool:
+    """Whether a plain path may be meant for jq: `length`, `.a+1`, `.b//7`."""
+    return bool(_BARE_NAME.fullmatch(path.strip()) or _OPERATOR.search(_BRACKETS.sub("", path)))
 
 
 def find(value: Any, steps: list[Step]) -> tuple[list[Any], str]:

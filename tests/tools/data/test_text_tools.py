@@ -43,6 +43,52 @@ async def test_query_json(box: Toolbox, ws: Path) -> None:
     await refused(box, "query_json", "too_large", path="big.json", query="a")
 
 
+async def test_programs_that_look_like_names(box: Toolbox) -> None:
+    value = json.dumps({"a": 1, "b": 7, "x-y": 3, "type": {"length": 5}})
+    for query, results in {
+        "keys": [["a", "b", "type", "x-y"]],
+        "length": [4],
+        ".a+1": [2],
+        "$.a+1": [2],
+        ".a==5": [False],
+        ".b/2": [3.5],
+        ".c//7": [7],
+        "x-y": [3],
+        "type": [{"length": 5}],
+        "type.length": [5],
+        ".c-d": [],
+        "[-3]": [],
+        '["c-d"]': [],
+        "nothing": [],
+    }.items():
+        found = await ok(box, "query_json", input=value, query=query)
+        assert found.data["results"] == results, query
+        assert bool(results) or "The top is an object with a, b" in found.text, query
+
+
+async def test_what_json_has_no_numbers_for(box: Toolbox, ws: Path) -> None:
+    found = await ok(box, "query_json", input='{"a": 1e400, "b": [NaN]}', query=".")
+    assert found.data["results"] == [{"a": None, "b": [None]}]
+    assert json.loads(found.text) == {"a": None, "b": [None]}
+    (ws / "n.toml").write_text("a = nan\nb = [inf, 1.5]\n")
+    made = await ok(box, "convert_format", path="n.toml", to="json")
+    assert json.loads(made.data["content"]) == {"a": None, "b": [None, 1.5]}
+    assert "NaN and infinities are null" in made.text
+    yaml = await ok(box, "convert_format", path="n.toml", to="yaml")
+    assert ".nan" in yaml.text
+
+
+async def test_yaml_of_times_and_codes(box: Toolbox, ws: Path) -> None:
+    (ws / "t.yaml").write_text("t: 22:22\nlong: 1:30:05\nzip: 01234\nn: [12, -1.5, 0, 0x1F]\n")
+    made = await ok(box, "convert_format", path="t.yaml", to="json")
+    assert json.loads(made.data["content"]) == {
+        "t": "22:22",
+        "long": "1:30:05",
+        "zip": "01234",
+        "n": [12, -1.5, 0, 31],
+    }
+
+
 @pytest.mark.rows("C081")
 async def test_extract_text(box: Toolbox, ws: Path) -> None:
     (ws / "l.log").write_text("GET\t/a\t200\nPUT\t/b\t500\nGET\t/c\t404\n")

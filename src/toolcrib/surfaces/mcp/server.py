@@ -14,7 +14,7 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-from toolcrib.core.result import Result
+from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.mcp import apps
@@ -179,7 +179,9 @@ def rendered(result: Result, *, page: bool = False) -> types.CallToolResult:
         types.ImageContent(data=b64encode(image.data).decode("ascii"), mime_type=image.mime_type)
         for image in result.images
     ]
-    structured = result.data if not result.text and isinstance(result.data, dict) else None
+    structured = (
+        json_numbers(result.data) if not result.text and isinstance(result.data, dict) else None
+    )
     return types.CallToolResult(
         content=content,
         structured_content=structured,

@@ -6,10 +6,10 @@ import json
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput
-from toolcrib.core.result import Result
+from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.data.json_path import find, loads, steps_of
+from toolcrib.data.json_path import find, loads, may_be_program, steps_of
 from toolcrib.execution.jq import run_program
 from toolcrib.files.content.kinds import decoded
 from toolcrib.files.paths import WorkspacePath
@@ -56,14 +56,7 @@ async def query_json(
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
         text = decoded(data)
     value = await in_thread(lambda _: loads(text, name), ctx.deadline)
-    steps = steps_of(query)
-    if steps is None:
-        plain = await in_thread(lambda _: json.dumps(value), ctx.deadline)
-        lines = await run_program(query, plain, ctx)
-        results, missing = [json.loads(line) for line in lines], ""
-    else:
-        found_here = steps
-        results, missing = await in_thread(lambda _: find(value, found_here), ctx.deadline)
+    results, missing = await _found(query, json_numbers(value), ctx)
     facts: dict[str, Any] = {"found": bool(results), "count": len(results), "results": results}
     if not results:
         return Result(text=f"Nothing found. {missing}".strip(), data=facts, private=True)
@@ -73,3 +66,25 @@ async def query_json(
         json.dumps(r, ensure_ascii=False, indent=1 if one else None) for r in results
     )
     return Result(text=f"{head}{listed}", data=facts, private=True)
+
+
+async def _found(query: str, value: Any, ctx: Ctx) -> tuple[list[Any], str]:
+    """What a path or a program gives, and why a path gives nothing.
+
+    A name that is there goes first: `length` and `a-b` may be both a name and a program.
+    """
+    steps = steps_of(query)
+    missing = ""
+    if steps is not None:
+        results, missing = await in_thread(lambda _: find(value, steps), ctx.deadline)
+        if results or not may_be_program(query):
+            return results, missing
+    plain = await in_thread(lambda _: json.dumps(value), ctx.deadline)
+    program = query.strip().removeprefix("$") if steps is not None else query
+    try:
+        lines = await run_program(program, plain, ctx)
+    except (BadInput, Unavailable):
+        if steps is None:
+            raise
+        return [], missing
+    return [json.loads(line) for line in lines], ""
