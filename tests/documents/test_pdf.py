@@ -12,6 +12,7 @@ from tests.documents.pdfs import (
     REPORT_PAGES,
     assembled,
     encrypted,
+    grid,
     page_of,
     pdf,
     report,
@@ -180,3 +181,23 @@ async def test_a_document_is_converted_once(documents):
     first = await documents.read(report())
     assert await documents.read(report()) is first
     assert await documents.read(report(), pages="1") is not first
+
+
+async def test_tables_stand_where_they_are_on_the_page(documents):
+    """Among the text, though pdf-oxide takes tables in the middle for a column of their own."""
+    parts = [page_of([(18, 238, 745, "Annual report")])]
+    for number, name in enumerate(("North", "South", "West"), 1):
+        top = 860 - 180 * number
+        parts.append(page_of([(16, 72, top, f"Region {name}"), (10, 72, top - 20, f"In {name}:")]))
+        parts.append(grid([("Product", "Units"), ("Apples", f"{number}00")], x=257, top=top - 40))
+        parts.append(page_of([(10, 72, top - 100, f"This was all of {name}, word by word.")]))
+    text = (await documents.read(pdf([b"\n".join(parts)]))).markdown
+    places = [
+        text.index(wanted)
+        for wanted in (
+            *("Annual report", "Region North", "| Apples | 100 |", "all of North"),
+            *("Region South", "| Apples | 200 |", "all of South"),
+            *("Region West", "| Apples | 300 |", "all of West"),
+        )
+    ]
+    assert places == sorted(places), text

@@ -127,6 +127,11 @@ SPARE_LETTERS = 40
 SAMPLED_PAGES = 40
 """Pages by which the size of the running text is found."""
 MAX_ATTACHED = 20
+SAME_LINE = 12.0
+"""Points by which what is read later may stand higher, on the same line."""
+MATCHED_LETTERS = 60
+"""Letters by which a block is found in the plain text, where all of it is not."""
+_LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{3,}")
 _WORDS = re.compile(r"[^\W_]")
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
@@ -216,9 +221,37 @@ class _PdfReader:
     def _page(self, index: int) -> str:
         text = _try(lambda: self._text_by_oxide(index), "")
         other = _try(lambda: self._text_by_pdfium(index), "")
-        if len(_WORDS.findall(other)) > MIN_TEXT_RATIO * len(_WORDS.findall(text)) + SPARE_LETTERS:
+        more = MIN_TEXT_RATIO * len(_WORDS.findall(text)) + SPARE_LETTERS
+        if len(_WORDS.findall(other)) > more or _is_reversed(text, other):
             text = other
+        elif "\n|" in f"\n{text}":
+            text = _try(lambda: self._in_page_order(text, index), text)
         return _ODD.sub("", text).strip()
+
+    def _in_page_order(self, text: str, index: int) -> str:
+        """A page with tables in the order in which it is written.
+
+        pdf-oxide puts tables behind the text. pypdfium2 has the order of the file, which is taken
+        where it goes down the page: it does not in columns.
+        """
+        if self.pdfium is None or index >= len(self.pdfium):
+            return text
+        page = self.pdfium[index]
+        reader = page.get_textpage()
+        try:
+            blocks = [block for block in text.split("\n\n") if block.strip()]
+            places = _places(blocks, reader.get_text_range())
+            tops = [_top(reader, place) for place in sorted(p for p in places if p >= 0)]
+        finally:
+            reader.close()
+            page.close()
+        if any(low > high + SAME_LINE for high, low in pairwise(tops)):
+            return text
+        keys: list[int] = []
+        for place in places:  # what was not found stays behind what is before it
+            keys.append(place if place >= 0 or not keys else keys[-1])
+        order = sorted(range(len(blocks)), key=lambda number: keys[number])
+        return "\n\n".join(blocks[number] for number in order)
 
     def _text_by_oxide(self, index: int) -> str:
         oxide = self.oxide
@@ -269,6 +302,40 @@ class _PdfReader:
         listed = list(filter(None, names))
         if listed:
             self.warnings.append(f"Files attached to it were not read: {', '.join(listed)}.")
+
+
+def _is_reversed(text: str, other: str) -> bool:
+    """Whether words that are written from right to left lost their order in `text`."""
+    words = set(_LEFTWARD.findall(other))
+    return len([word for word in words if word not in text]) * 2 > len(words)
+
+
+def _places(blocks: Sequence[str], text: str) -> list[int]:
+    """Where the blocks of a page begin in its plain text, by their letters; -1 for nowhere."""
+    letters = [(n, char) for n, char in enumerate(text) if char.isalnum()]
+    bare = "".join(char for _, char in letters)
+    taken: set[int] = set()
+    places = []
+    for block in blocks:
+        own = "".join(filter(str.isalnum, block))
+        found = -1
+        for wanted in (own, own[:MATCHED_LETTERS]):
+            at = bare.find(wanted) if wanted else -1
+            while at in taken:
+                at = bare.find(wanted, at + 1)
+            if at >= 0:
+                taken.add(at)
+                found = letters[at][0]
+                break
+        places.append(found)
+    return places
+
+
+def _top(reader: Any, place: int) -> float:
+    """How high on its page a character of its plain text stands."""
+    from pypdfium2 import raw
+
+    return float(reader.get_charbox(raw.FPDFText_GetCharIndexFromTextIndex(reader, place))[3])
 
 
 def render(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:

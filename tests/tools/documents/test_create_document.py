@@ -124,6 +124,19 @@ async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
     assert ["Tern", "12"] in rows(text)
 
 
+async def test_what_is_written_from_right_to_left_is_read_in_its_order(box: Toolbox) -> None:
+    content = (
+        "# \u062a\u0642\u0631\u064a\u0631\n\n\u0627\u0644\u0645\u062f\u064a\u0631 2026\n\nWords.\n"
+    )
+    result = await box.call("create_document", {"path": "ar.pdf", "content": content})
+    if result.error is not None:  # no font here has these letters
+        assert result.error.code == "unavailable"
+        return
+    text = (await ask(box, "read_document", path="ar.pdf")).text
+    assert "\u0627\u0644\u0645\u062f\u064a\u0631" in text
+    assert "Words." in text
+
+
 async def test_large_numbers_keep_their_digits(box: Toolbox) -> None:
     text = await made(box, "ids.xlsx", '[{"id": 1234567890123456789, "n": 123456789012345}]')
     assert ["1234567890123456789", "123456789012345"] in rows(text)
