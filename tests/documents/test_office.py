@@ -104,6 +104,12 @@ async def test_sheets_are_chosen(documents):
     found = await documents.read(xlsx(), pages="2")
     assert found.markdown.startswith("## Sheet 2: Crew")
     assert "KESTREL" not in found.markdown
+    named = await documents.read(xlsx(), pages="crew")
+    assert named.markdown == found.markdown
+    both = await documents.read(xlsx(), pages="Ships, Crew")
+    assert [page.name for page in both.pages] == ["Ships", "Crew"]
+    with pytest.raises(BadInput, match="does not name pages"):
+        await documents.read(xlsx(), pages="Nobody")
     with pytest.raises(BadInput, match="sheet 3"):
         await documents.read(xlsx(), pages="3")
     whole = await documents.read(docx(), pages="2")

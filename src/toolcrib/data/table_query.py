@@ -38,8 +38,14 @@ _CONDITION = re.compile(
     r"|\bis\s+empty\b|\bnot\s+in\b|\bin\b)\s*(.*?)\s*",
     re.IGNORECASE | re.DOTALL,
 )
+_BETWEEN = re.compile(
+    rf"({_QUOTED}|(?<!\S)(?:(?!and\s|or\s)[^\s\"'=<>]+\s+){{0,12}}?(?:(?!and\s|or\s)[^\s\"'=<>]+))\s+between"
+    rf"\s+({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)|{_QUOTED}",
+    re.IGNORECASE,
+)
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(\s*(.*?)\s*\)|\s(.+))?\s*", re.DOTALL)
 _AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
+_COMMA = re.compile(r",(?![^(]*\))")
 FUNCTIONS = ("sum", "mean", "min", "max", "count", "distinct")
 Predicate = Callable[[Sequence[Cell]], bool]
 
@@ -194,6 +200,22 @@ class _Columns:
             unknown_columns=[bare[:80]],
         )
 
+    def places(self, names: Sequence[str]) -> list[int]:
+        """The columns of a list, of which one text may name several: `city, amount`.
+
+        Raises:
+            BadInput: there is no such column.
+        """
+        found = []
+        for name in names:
+            parts = [name] if self._is_one(name) else name.split(",")
+            found += [self.place(part) for part in parts if part.strip()]
+        return found
+
+    def _is_one(self, name: str) -> bool:
+        bare = name.strip()
+        return "," not in bare or bare[0] in "\"'`[" or bare.casefold() in self._places
+
 
 def predicate_of(text: str, columns: _Columns) -> Predicate | None:
     """Whether a row fits a filter; `and` binds closer than `or`.
@@ -203,6 +225,7 @@ def predicate_of(text: str, columns: _Columns) -> Predicate | None:
     """
     if not text.strip():
         return None
+    text = _BETWEEN.sub(lambda m: f"{m[1]} >= {m[2]} and {m[1]} <= {m[3]}" if m[1] else m[0], text)
     groups: list[list[Predicate]] = [[]]
     start = 0
     for found in chain(_JOIN.finditer(text), (None,)):
@@ -294,7 +317,7 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     if wanted.group or wanted.aggregate:
         table, rows = _grouped(table, rows, columns, wanted)
         columns = _Columns(table)
-    places = [columns.place(name) for name in wanted.columns] or list(range(len(table.columns)))
+    places = columns.places(wanted.columns) or list(range(len(table.columns)))
     limit = MAX_SAVED_ROWS if wanted.save_as else wanted.limit
     selected = _even(rows, limit) if wanted.drawn else _sorted(rows, columns, wanted.sort, limit)
     found = [[row[n] for n in places] for row in selected]
@@ -459,8 +482,9 @@ class _Sum:
 def _grouped(
     table: Table, rows: Iterator[Sequence[Cell]], columns: _Columns, wanted: TableRequest
 ) -> tuple[Table, Iterator[Sequence[Cell]]]:
-    places = [columns.place(name) for name in wanted.group]
-    sums = [_aggregate(text, columns) for text in wanted.aggregate or ("count",)]
+    places = columns.places(wanted.group)
+    texts = chain.from_iterable(_COMMA.split(text) for text in wanted.aggregate)
+    sums = [_aggregate(text, columns) for text in texts] or [_aggregate("count", columns)]
     groups: dict[tuple[str, ...], list[_Sum]] = {}
     for row in rows:
         key = tuple(displayed(row[place]) for place in places)

@@ -219,6 +219,16 @@ def prepare() -> None:
     convert({"kind": "rtf", "pages": ""}, rb"{\rtf1\ansi one\par}")
 
 
+def _numbers_of_sheets(spec: str, pages: Sequence[DocumentPage]) -> list[int]:
+    """The sheets that are named; none where it is no name of one, or a list with another in it."""
+    names = {page.name.casefold(): page.number for page in pages if page.name}
+    for parts in ([spec], spec.split(",")):
+        found = [names.get(part.strip().casefold(), 0) for part in parts]
+        if all(found):
+            return found
+    return []
+
+
 def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """A document as `DocumentText`; `request` has its `kind` and the requested `pages`.
 
@@ -236,7 +246,7 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     warnings = [w.message for w in found.processing_warnings[:5]]
     wanted = pages
     if spec and unit:
-        numbers = set(page_numbers(spec, len(pages), unit))
+        numbers = set(_numbers_of_sheets(spec, pages) or page_numbers(spec, len(pages), unit))
         wanted = [page for page in pages if page.number in numbers]
     elif spec:
         warnings.append(f"A {NAMES[kind]} has no fixed pages: all of it is given.")

@@ -36,6 +36,8 @@ AMOUNTS = {
 }
 """Arguments of which the nearest possible value means the same, but for how much."""
 GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+"""A decimal comma, where it parts no group of thousands."""
 """A number as results show it."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
@@ -279,8 +281,8 @@ def _as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int
     wanted = "a whole number" if parameter.type is int else "a number"
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _wrong(parameter, wanted, value)
-    if isinstance(value, str) and GROUPED.fullmatch(value.strip()):
-        value = value.replace(",", "")
+    if isinstance(value, str):
+        value = _without_commas(value.strip(), parameter.type)
     try:
         number = value if isinstance(value, int) else float(value)
     except ValueError:
@@ -299,6 +301,12 @@ def _as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int
     if (low is not None and number < low) or (high is not None and number > high):
         raise _wrong(parameter, _range(low, high), value)
     return number
+
+
+def _without_commas(text: str, kind: Any) -> str:
+    if GROUPED.fullmatch(text):
+        return text.replace(",", "")
+    return text.replace(",", ".") if kind is float and COMMA.fullmatch(text) else text
 
 
 def _range(low: float | None, high: float | None) -> str:

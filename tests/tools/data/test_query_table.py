@@ -85,6 +85,34 @@ async def test_filter_columns_sort_and_limit(box: Toolbox, ws: Path) -> None:
     await refused(box, "query_table", "bad_input", path="o.csv", limit=-1)
 
 
+async def test_spellings_of_a_question(box: Toolbox, ws: Path) -> None:
+    """One text for several columns, `between`, and a minus for the greatest first."""
+    (ws / "o.csv").write_text(ORDERS)
+    two = await ok(box, "query_table", path="o.csv", columns="city, net amount", sort="-net amount")
+    assert two.data["rows"][0] == ["Köln", "20.25"]
+    grouped = await ok(
+        box, "query_table", path="o.csv", group="city, day", aggregate="sum(id), max(net amount)"
+    )
+    assert [column["name"] for column in grouped.data["columns"]] == [
+        *("city", "day", "sum(id)", "max(net amount)")
+    ]
+    for filter_text, ids in {
+        "net amount between 5 and 11": ["1", "3"],
+        "city = Bonn and net amount between 6 and 11": ["1"],
+        '"net amount" between 6 and 11 or id = 4': ["1", "4"],
+        "day between 2026-02-01 and '2026-02-28'": ["2"],
+        'city = "a between 1 and 2" or id = 2': ["2"],
+    }.items():
+        found = await ok(box, "query_table", path="o.csv", filter=filter_text, columns=["id"])
+        assert [row[0] for row in found.data["rows"]] == ids, filter_text
+    (ws / "comma.csv").write_text('"a, b",c\n1,2\n')
+    named = await ok(box, "query_table", path="comma.csv", columns=["a, b"])
+    assert named.data["rows"] == [["1"]]
+    missing = await refused(box, "query_table", "bad_input", path="o.csv", columns="city, x")
+    assert missing.error
+    assert missing.error.details["unknown_columns"] == ["x"]
+
+
 async def test_groups_and_sums(box: Toolbox, ws: Path) -> None:
     (ws / "o.csv").write_text(ORDERS)
     result = await ok(

@@ -264,7 +264,7 @@ async def test_comparing(box: Toolbox, ws: Path) -> None:
     same = await ok(box, "compare_images", image1Path="a.png", image2Path="a.png")
     assert same.data["identical"] is True
     assert "identical" in same.text
-    pixels = await ok(box, "compare_images", path="a.png", other="c.bmp")
+    pixels = await ok(box, "compare_images", a="a.png", b="c.bmp")
     assert (pixels.data["identical"], pixels.data["differing"]) == (False, 0)
     assert pixels.data["similarity"] == 100
     found = await ok(box, "compare_images", path="a.png", other="b.png", output="diff.png")

@@ -21,6 +21,12 @@ from tests.tools.system.conftest import Machine
         ("15% * 80", "= 12"),
         ("200 * (1 + 10%)", "= 220"),
         ("10 % 3", "= 1"),
+        ("10 mod 3", "= 1"),
+        ("mod(10, 3)", "= 1"),
+        ("5! + (1+2)!", "= 126"),
+        ("3!=6", "= true"),
+        ("2 * \u221a16", "= 8"),
+        ("\u221a(9)", "= 3"),
         ("2^8", "= 256"),
         ("1,234 + 1", "= 1235"),
         ("7 × 6 ÷ 2", "= 21"),  # noqa: RUF001 - as people write it
@@ -63,6 +69,8 @@ async def test_what_is_refused_is_refused_at_once(machine: Machine, expression: 
         (98.6, "°F", "°C", "= 37 "),
         (72, "F", "celsius", "≈ 22.2222222222222"),
         (0, "C", "K", "= 273.15"),
+        ("5,5", "km", "m", "5.5 km = 5500 m"),
+        ("1,500", "m", "km", "= 1.5 km"),
         (1, "GiB", "MB", "= 1073.741824"),
         (100, "Mbps", "MB/s", "= 12.5"),
         (30, "mpg", "L/100km", "≈ 7.84048611111111"),
@@ -78,7 +86,7 @@ async def test_what_is_refused_is_refused_at_once(machine: Machine, expression: 
         (1, "mm", "m", "= 0.001 "),
     ],
 )
-async def test_units(machine: Machine, value: float, unit: str, to: str, answer: str) -> None:
+async def test_units(machine: Machine, value: float | str, unit: str, to: str, answer: str) -> None:
     assert answer in await machine.text("convert_units", value=value, unit=unit, to=to)
 
 

@@ -25,6 +25,8 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     keywords=("picture", "difference", "similarity", "same", "pixels", "visual", "diff"),
     aliases=("image_diff", "diff_images"),
     argument_aliases={
+        "a": "path",
+        "b": "other",
         "first": "path",
         "image1": "path",
         "image1_path": "path",

@@ -38,6 +38,16 @@ _PERCENT = re.compile(r"(?<=[\d.)])%(?=\s*(?:$|[-+*/),]))")
 _PERCENT_MORE = re.compile(r"(?<!\(1)(?<!^1)(?<=[\d.)])\s*[-+]\s*[\d.]+%(?!\s*[\w.(])")
 
 
+_SPELLINGS = (
+    (re.compile(r"(?<=[\d)\s])mod(?=[\s(\d-])", re.IGNORECASE), "%"),
+    (re.compile(r"(?<![\w.])(\d+)!(?!=)"), r"factorial(\1)"),
+    (re.compile(r"(?<![\w.])(\([^()]*\))!(?!=)"), r"factorial\1"),
+    (re.compile(r"\u221a\s*(\d+(?:\.\d+)?)"), r"sqrt(\1)"),
+    (re.compile(r"\u221a\s*(?=\()"), "sqrt"),
+)
+"""How people write a remainder, a factorial and a root."""
+
+
 def evaluate(expression: str) -> Number | bool:
     """The value of an expression.
 
@@ -52,10 +62,7 @@ def evaluate(expression: str) -> Number | bool:
             "Percent of what? 200 + 10% can be 200.1 or 220.",
             hint="Write 200 * (1 + 10%) for 10% more, or 200 + 0.1.",
         )
-    text = _PERCENT.sub("/100", text)
-    if "(" not in text:  # in the brackets of a function a comma parts two numbers
-        text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
-    text = text.replace("^", "**")
+    text = _respelled(text)
     if not text:
         raise BadInput("There is nothing to compute.", hint=FORMS)
     try:
@@ -73,6 +80,17 @@ def evaluate(expression: str) -> Number | bool:
     except (ValueError, TypeError, statistics.StatisticsError) as error:
         reason = str(error).rstrip(".")
         raise BadInput(f"It cannot be computed: {reason}.", hint=FORMS) from None
+
+
+def _respelled(text: str) -> str:
+    """An expression as Python writes it."""
+    text = _PERCENT.sub("/100", text)
+    if "(" not in text:  # in the brackets of a function a comma parts two numbers
+        text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
+    text = text.replace("^", "**")
+    for pattern, plain in _SPELLINGS:
+        text = pattern.sub(plain, text)
+    return text
 
 
 def spelled(value: Number | bool) -> tuple[str, bool]:
@@ -371,6 +389,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("atan2", "sinh", "cosh", "tanh", "hypot")},
     **{name: getattr(math, name) for name in ("degrees", "radians", "gcd", "lcm")},
     "factorial": _factorial,
+    "mod": operator.mod,
     "comb": _chosen,
     "perm": _ordered,
     "pow": _modular_power,
