@@ -183,14 +183,17 @@ async def test_a_document_is_converted_once(documents):
     assert await documents.read(report(), pages="1") is not first
 
 
-async def test_tables_stand_where_they_are_on_the_page(documents):
+@pytest.mark.parametrize("footer_first", [False, True])
+async def test_tables_stand_where_they_are_on_the_page(documents, footer_first):
     """Among the text, though pdf-oxide takes tables in the middle for a column of their own."""
+    footer = page_of([(10, 72, 40, "1")])
     parts = [page_of([(18, 238, 745, "Annual report")])]
     for number, name in enumerate(("North", "South", "West"), 1):
         top = 860 - 180 * number
         parts.append(page_of([(16, 72, top, f"Region {name}"), (10, 72, top - 20, f"In {name}:")]))
         parts.append(grid([("Product", "Units"), ("Apples", f"{number}00")], x=257, top=top - 40))
         parts.append(page_of([(10, 72, top - 100, f"This was all of {name}, word by word.")]))
+    parts = [footer, *parts] if footer_first else [*parts, footer]
     text = (await documents.read(pdf([b"\n".join(parts)]))).markdown
     places = [
         text.index(wanted)
@@ -198,6 +201,7 @@ async def test_tables_stand_where_they_are_on_the_page(documents):
             *("Annual report", "Region North", "| Apples | 100 |", "all of North"),
             *("Region South", "| Apples | 200 |", "all of South"),
             *("Region West", "| Apples | 300 |", "all of West"),
+            "\n\n1",
         )
     ]
     assert places == sorted(places), text

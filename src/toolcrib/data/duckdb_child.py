@@ -16,7 +16,7 @@ from toolcrib.core.errors import BadInput, Denied, TooLarge, ToolError, Unsuppor
 from toolcrib.data.formats import written_table
 from toolcrib.data.rows import answer_of, column_note, plain_value
 from toolcrib.data.tables import BrokenQuotes, Table, read_table
-from toolcrib.data.values import NUMERIC, as_json_cell, is_missing
+from toolcrib.data.values import NUMERIC, as_json_cell
 from toolcrib.files.content.kinds import charset_of
 
 if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it cannot be confined
@@ -235,12 +235,15 @@ class _Database:
         packed = head.startswith(b"\x1f\x8b")
         if kind != "csv" or not (packed or charset_of(head).name in ("utf-8", "ascii")):
             return False
-        if file["size"] <= MAX_CONVERTED_BYTES and self._has_grouped_numbers(file):
+        if file["size"] <= MAX_CONVERTED_BYTES and self._has_other_numbers(file):
             return False
         return file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"])
 
-    def _has_grouped_numbers(self, file: dict[str, Any]) -> bool:
-        """Whether there are numbers that DuckDB takes for others, or for texts: 1.500 for 1500."""
+    def _has_other_numbers(self, file: dict[str, Any]) -> bool:
+        """Whether there are numbers that DuckDB takes for others, or for texts.
+
+        Those are 1.500 for 1500, 5 EUR, and any beside words such as "n/a".
+        """
         table = _sample(file)
         if table is None:
             return False
@@ -251,7 +254,7 @@ class _Database:
             if form.type in NUMERIC
         ]
         return any(
-            not ((plain.fullmatch(cell := str(row[n])) and own.fullmatch(cell)) or is_missing(cell))
+            not ((plain.fullmatch(cell := str(row[n])) and own.fullmatch(cell)) or not cell.strip())
             for row in islice(table.rows, SAMPLED_ROWS)
             for n, own in numeric
         )

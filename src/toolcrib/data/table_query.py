@@ -143,7 +143,7 @@ def _joined(
 def _wider(one: ColumnFormat, other: ColumnFormat) -> ColumnFormat:
     types = {one.type, other.type} - {"empty"}
     if len(types) == 1:
-        return one
+        return other if other.month_first else one  # dates of one file may leave no doubt
     return replace(one, type="number" if types == {"integer", "number"} else "text")
 
 

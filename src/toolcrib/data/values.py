@@ -34,7 +34,7 @@ _DATES = (
     (re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)(,? \d{1,2}:\d\d.*)?"), DAY_OR_MONTH),
 )
 _TIME = re.compile(
-    r"(\d{1,2}):(\d\d)(:\d\d(?:\.\d+)?)?(?:\s*([AaPp])[Mm])?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
+    r"(\d{1,4}):(\d\d)(:\d\d(?:\.\d+)?)?(?:\s*([AaPp])[Mm])?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
 )
 MAX_DIGITS = 400
 PHONE_DIGITS = 10
@@ -142,20 +142,22 @@ def date_key(text: str, *, month_first: bool = False) -> str:
 
 
 def time_key(text: str) -> str:
-    """A time of day that sorts, `09:05:00`; "" for what is none."""
+    """A time of day or a length of time that sorts, `0009:05:00`; "" for what is neither."""
     found = _TIME.fullmatch(text.strip())
-    if found is None or int(found[1]) > 24:
-        return ""
+    return _time(found, 4) if found is not None else ""
+
+
+def _time(found: re.Match[str], digits: int) -> str:
     hour = int(found[1]) % 12 + 12 * (found[4] in "Pp") if found[4] else int(found[1])
-    return f"{hour:02}:{found[2]}{found[3] or ''}"
+    return f"{hour:0{digits}}:{found[2]}{found[3] or ''}"
 
 
 def _in_utc(day: str, time: str) -> str:
-    if not time:
-        return day
     found = _TIME.fullmatch(time)
-    key = f"{day} {time_key(time) or time}"
-    if found is None or not found[5]:
+    if found is None:
+        return f"{day} {time}".strip()
+    key = f"{day} {_time(found, 2)}"
+    if not found[5]:
         return key
     try:
         moment = datetime.fromisoformat(f"{key}{found[5]}").astimezone(UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import Counter
@@ -129,6 +130,8 @@ SAMPLED_PAGES = 40
 MAX_ATTACHED = 20
 SAME_LINE = 12.0
 """Points by which what is read later may stand higher, on the same line."""
+OVERLAP = 2.0
+"""Points by which a block may reach into the one above it."""
 MATCHED_LETTERS = 60
 """Letters by which a block is found in the plain text, where all of it is not."""
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{3,}")
@@ -229,28 +232,21 @@ class _PdfReader:
         return _ODD.sub("", text).strip()
 
     def _in_page_order(self, text: str, index: int) -> str:
-        """A page with tables in the order in which it is written.
-
-        pdf-oxide puts tables behind the text. pypdfium2 has the order of the file, which is taken
-        where it goes down the page: it does not in columns.
-        """
+        """A page with tables in the order in which it is written: pdf-oxide puts tables last."""
         if self.pdfium is None or index >= len(self.pdfium):
             return text
+        blocks = [block.strip("\n") for block in text.split("\n\n") if block.strip()]
         page = self.pdfium[index]
         reader = page.get_textpage()
         try:
-            blocks = [block for block in text.split("\n\n") if block.strip()]
             places = _places(blocks, reader.get_text_range())
-            tops = [_top(reader, place) for place in sorted(p for p in places if p >= 0)]
+            heights = [place and (_edge(reader, place[0], 3), _edge(reader, place[1], 1))
+                       for place in places]  # fmt: skip
         finally:
             reader.close()
             page.close()
-        if any(low > high + SAME_LINE for high, low in pairwise(tops)):
-            return text
-        keys: list[int] = []
-        for place in places:  # what was not found stays behind what is before it
-            keys.append(place if place >= 0 or not keys else keys[-1])
-        order = sorted(range(len(blocks)), key=lambda number: keys[number])
+        keys = _down_the_page(places, heights)
+        order = sorted(range(len(blocks)), key=keys.__getitem__) if keys else range(len(blocks))
         return "\n\n".join(blocks[number] for number in order)
 
     def _text_by_oxide(self, index: int) -> str:
@@ -310,32 +306,58 @@ def _is_reversed(text: str, other: str) -> bool:
     return len([word for word in words if word not in text]) * 2 > len(words)
 
 
-def _places(blocks: Sequence[str], text: str) -> list[int]:
-    """Where the blocks of a page begin in its plain text, by their letters; -1 for nowhere."""
-    letters = [(n, char) for n, char in enumerate(text) if char.isalnum()]
-    bare = "".join(char for _, char in letters)
+def _places(blocks: Sequence[str], text: str) -> list[tuple[int, int] | None]:
+    """Where the blocks of a page begin and end in its plain text: whole lines, by their letters."""
+    letters = [n for n, char in enumerate(text) if char.isalnum()]
+    bare = "".join(text[n] for n in letters)
+    edges = {0, len(bare)}
+    edges |= {n for n in range(1, len(bare)) if "\n" in text[letters[n - 1] : letters[n]]}
     taken: set[int] = set()
-    places = []
+    places: list[tuple[int, int] | None] = []
     for block in blocks:
         own = "".join(filter(str.isalnum, block))
-        found = -1
+        places.append(None)
         for wanted in (own, own[:MATCHED_LETTERS]):
+            is_whole = wanted == own
             at = bare.find(wanted) if wanted else -1
-            while at in taken:
+            while at >= 0 and (
+                at in taken or at not in edges or (is_whole and at + len(wanted) not in edges)
+            ):
                 at = bare.find(wanted, at + 1)
             if at >= 0:
                 taken.add(at)
-                found = letters[at][0]
+                places[-1] = letters[at], letters[at + len(wanted) - 1]
                 break
-        places.append(found)
     return places
 
 
-def _top(reader: Any, place: int) -> float:
-    """How high on its page a character of its plain text stands."""
+def _edge(reader: Any, place: int, side: int) -> float:
+    """The lower (1) or upper (3) edge of a character of the plain text of a page."""
     from pypdfium2 import raw
 
-    return float(reader.get_charbox(raw.FPDFText_GetCharIndexFromTextIndex(reader, place))[3])
+    return float(reader.get_charbox(raw.FPDFText_GetCharIndexFromTextIndex(reader, place))[side])
+
+
+def _down_the_page(
+    places: Sequence[tuple[int, int] | None], heights: Sequence[tuple[float, float] | None]
+) -> list[float]:
+    """Keys that sort the blocks of a page; none where it has columns.
+
+    The order of the file is taken where it goes down the page, else the heights, where no block
+    stands beside another. What was not found stays behind what is before it.
+    """
+    found = [(p[0], *h) for p, h in zip(places, heights, strict=True) if p and h]
+    by_file = all(low[1] <= high[1] + SAME_LINE for high, low in pairwise(sorted(found)))
+    downward = sorted(found, key=lambda block: -block[1])
+    if not by_file and any(low[1] > high[2] + OVERLAP for high, low in pairwise(downward)):
+        return []
+    keys: list[float] = []
+    for place, height in zip(places, heights, strict=True):
+        if place and height:
+            keys.append(place[0] if by_file else -height[0])
+        else:
+            keys.append(keys[-1] if keys else -math.inf)
+    return keys
 
 
 def render(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:

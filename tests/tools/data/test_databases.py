@@ -128,6 +128,9 @@ async def test_files_are_read_alike_by_sql_and_without(box: Toolbox, ws: Path) -
     (ws / "codes.csv").write_text("zip,phone,n\n01234,+4930123456,1\n11111,+4420794609,2\n")
     codes = await ok(box, "query_database", source="codes.csv", sql="SELECT * FROM data")
     assert codes.data["rows"] == [["01234", "+4930123456", 1], ["11111", "+4420794609", 2]]
+    (ws / "gaps.csv").write_text("k,v\na,1\nb,n/a\nc,-\nd,3\n")
+    gaps = await ok(box, "query_database", source="gaps.csv", sql="SELECT sum(v) FROM data")
+    assert gaps.data["rows"] == [[4]]
     large = await ok(
         box, "query_database", source="de.csv", sql="SELECT 1735689600123456.0, 0.1::DOUBLE + 0.2"
     )

@@ -343,6 +343,11 @@ async def test_a_column_of_dates_has_one_reading(box: Toolbox, ws: Path) -> None
     assert "month/day/year" in (await ok(box, "query_table", path="us.csv")).text
     ordered = await ok(box, "query_table", path="us.csv", sort="day", columns=["n"])
     assert [row[0] for row in ordered.data["rows"]] == ["3", "1", "2"]
+    (ws / "both").mkdir()
+    (ws / "both" / "a.csv").write_text("day,n\n04/05/2026,1\n")
+    (ws / "both" / "b.csv").write_text("day,n\n01/13/2026,2\n")
+    found = await ok(box, "query_table", path="both", filter="day = 2026-04-05", columns=["n"])
+    assert found.data["rows"] == [["1"]]
     (ws / "iso.csv").write_text(
         "ts,n\n2025-12-31T23:00:00Z,2\n2026-01-01T00:30:00+02:00,1\n2026-01-01T00:00:00-05:00,3\n"
     )
@@ -358,6 +363,9 @@ async def test_a_column_of_dates_has_one_reading(box: Toolbox, ws: Path) -> None
     (ws / "t.csv").write_text("at,n\n9:05,1\n17:30,2\n")
     early = await ok(box, "query_table", path="t.csv", filter="at < 10:00")
     assert early.data["rows"] == [["9:05", "1"]]
+    (ws / "l.csv").write_text("long,n\n100:00:00,1\n45:30:00,2\n9:00:00,3\n")
+    ordered = await ok(box, "query_table", path="l.csv", sort="long", columns=["n"])
+    assert [row[0] for row in ordered.data["rows"]] == ["3", "2", "1"]
 
 
 async def test_floats_are_saved_with_all_their_digits(box: Toolbox, ws: Path) -> None:
