@@ -126,9 +126,12 @@ def table_data(
         raise BadInput(
             "No column holds numbers.", hint=f"The columns: {', '.join(columns[:40])}. {HINT}"
         )
+    labels = [displayed(row[place]) if place >= 0 else str(n) for n, row in enumerate(rows, 1)]
+    if place >= 0 and forms[place].month_first:  # an axis reads each label by itself
+        labels = [forms[place].moment(label) or label for label in labels]
     return _checked(
         ChartData(
-            [displayed(row[place]) if place >= 0 else str(n) for n, row in enumerate(rows, 1)],
+            labels,
             {columns[n]: [_number(row[n], forms[n].numbers) for row in rows] for n in wanted},
             columns[place] if place >= 0 else "",
         ),

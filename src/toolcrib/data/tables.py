@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, Literal, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
-from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, type_of
+from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, is_code, type_of
 from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of
@@ -238,7 +238,8 @@ def _text(cell: Cell) -> str:
 
 
 def _is_value(cell: str) -> bool:
-    return NumberFormat(",").parse(cell) is not None or NumberFormat(".").parse(cell) is not None
+    formats = NumberFormat(","), NumberFormat(".")
+    return is_code(cell) or any(form.parse(cell) is not None for form in formats)
 
 
 def column_names(head: Sequence[str], width: int) -> list[str]:

@@ -242,6 +242,11 @@ def _month_first(cells: Sequence[str]) -> bool:
     return any(int(date[2]) > 12 for date in dates) and all(int(date[1]) <= 12 for date in dates)
 
 
+def is_code(cell: str) -> bool:
+    """Whether a cell is made of digits in groups, be they those of a number or not."""
+    return bool(_PARTED.fullmatch(cell.strip()))
+
+
 def is_missing(cell: str) -> bool:
     """Whether a cell says that there is no value."""
     return not cell or (len(cell) < 6 and cell.strip().lower() in MISSING)

@@ -114,6 +114,8 @@ def test_forms_of_data() -> None:
     assert chart_data([3, 4]).labels == ["1", "2"]
     with pytest.raises(BadInput, match="no numbers"):
         chart_data(["red", "blue"])
+    american = chart_data([{"day": "01/13/2026", "v": 1}, {"day": "02/03/2026", "v": 2}])
+    assert american.labels == ["2026-01-13", "2026-02-03"]
     many = chart_data([{"n": n, "v": n % 7} for n in range(100_000)])
     assert len(many.labels) == 5000
     assert "100,000" in many.notes[0]

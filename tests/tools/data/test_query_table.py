@@ -328,6 +328,11 @@ async def test_codes_of_digits_stay_texts(
     assert [row["code"] for row in json.loads(made.data["content"])] == cells
 
 
+async def test_a_first_row_of_codes_is_no_head(box: Toolbox, ws: Path) -> None:
+    (ws / "c.csv").write_text("030 999 12,10.0.0.1\n030 888 11,10.0.0.2\n")
+    assert len((await ok(box, "query_table", path="c.csv")).data["rows"]) == 2
+
+
 async def test_numbers_in_groups_and_with_units(box: Toolbox, ws: Path) -> None:
     cells = {"1 234 567": 1234567, "1'234": 1234, "-\u20ac1,234.5": -1234.5, "(5)": -5, "5 %": 5}
     for cell, number in cells.items():
