@@ -192,6 +192,12 @@ async def test_a_dependency_folder_is_one_question(opened: Opened, root: Path, l
     other = await bench.changed("mkdir -p .venv/bin; echo 1 > .venv/bin/python")
     assert other.state == "held", "another folder is another question"
     assert (root / "node_modules/b/i.js").exists()
+    bench.session.id = "one/agent:1"
+    of_agent = await bench.changed("mkdir node_modules/c; echo 3 > node_modules/c/i.js")
+    assert of_agent.state == "applied", "what the user lets pass holds for agents of it"
+    bench.session.id = "two"
+    elsewhere = await bench.changed("mkdir node_modules/d; echo 4 > node_modules/d/i.js")
+    assert elsewhere.state == "held", "another conversation is asked anew"
 
 
 async def test_an_environment_of_any_name_is_a_dependency_folder(

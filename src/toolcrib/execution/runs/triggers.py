@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, conversation_of
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.runs.dot_names import DOT_NAME, find_dot_name
@@ -142,6 +142,7 @@ class Triggers:
     ) -> TriggerReport:
         found: dict[str, list[str]] = defaultdict(list)
         paths: set[SafePath] = set()
+        session = conversation_of(session)  # its agents are of it
         for delta, kind, place in self._all(deltas, git, links):
             if (session, place) not in self._passed:
                 found[kind].append(printable(_display(delta, place)))
@@ -161,8 +162,9 @@ class Triggers:
         return set(filter(None, found))
 
     def let_pass(self, folders: Iterable[str], session: str) -> None:
-        """Ask no more about these folders in this conversation."""
-        self._passed.update((session, place) for place in folders)
+        """Ask no more about these folders in this conversation, nor its agents."""
+        conversation = conversation_of(session)
+        self._passed.update((conversation, place) for place in folders)
 
     def _all(
         self, deltas: Sequence[Delta], git: Targets, links: Sequence[str]
