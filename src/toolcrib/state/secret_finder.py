@@ -19,6 +19,7 @@ from toolcrib.state.redaction import (
     names_secret,
     redact_text,
 )
+from toolcrib.state.sentence_secrets import find_in_sentences
 
 
 class FoundSecret(NamedTuple):
@@ -129,10 +130,13 @@ def secret_kinds(text: str) -> Iterator[tuple[int, str]]:
 def secret_kind(text: str) -> str:
     """What kind of secret a text in plain words seems to hold; empty where it seems to hold none.
 
-    As strict as `redact_text`: what would be hidden in the history counts.
+    As strict as `redact_text`: what would be hidden in the history counts, and so does what a
+    sentence gives away ("my PIN is …").
     """
     for _, kind in secret_kinds(text):
         return kind
+    if any(find_in_sentences(text)):
+        return "password"
     if redact_text(text) == text:
         return ""
     if known := KNOWN.search(text):

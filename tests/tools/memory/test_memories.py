@@ -19,6 +19,7 @@ from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox, installed
 
 SECRET = "ghp_" + "a1B2" * 10
+PASSWORD_SENTENCES = Path(__file__).with_name("password_sentences.tsv")
 
 
 @tool(group="test", rights=NET)
@@ -229,6 +230,14 @@ async def test_secrets_are_refused_with_their_kind(box: Toolbox) -> None:
     assert await failed(box, "update_memory", {"id": number, "fact": SECRET}) == "bad_input"
     for fact in ("The token bucket holds 5 tokens", "Ask Bob for the key of the office"):
         await done(box, "save_memory", {"fact": fact})
+
+
+async def test_a_password_that_a_sentence_tells_is_refused(box: Toolbox) -> None:
+    for line in PASSWORD_SENTENCES.read_text("utf-8").splitlines():
+        is_one, _, fact = line.partition("\t")
+        result = await box.call("save_memory", {"fact": fact})
+        assert (result.error is not None) == (is_one == "yes"), fact
+        assert result.error is None or "pass" in str(result.error.details["kind"]), fact
 
 
 async def test_two_windows_change_one_fact_and_the_later_is_told(
