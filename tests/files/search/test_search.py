@@ -20,6 +20,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.files.search import search
 from toolcrib.files.search.hits import spans, text_of
 from toolcrib.files.search.pattern import pattern_of
+from toolcrib.files.search.ripgrep import NOT_UTF8
 from toolcrib.files.search.scope import scope_of
 from toolcrib.files.search.search import MatchCounts, Search
 from toolcrib.system.processes import Processes
@@ -242,6 +243,55 @@ def test_ripgrep_finds_the_same(
     assert ran.returncode in (0, 1), ran.stderr
     theirs = dict(line.removeprefix("./").rsplit(":", 1) for line in ran.stdout.splitlines())
     assert {name: int(n) for name, n in theirs.items()} == ours
+
+
+ODD = {
+    "a.csv": ("Stadt;Preis\n" + "Köln;3,50 €\nMünchen;4 €\n" * 3, "cp1252"),
+    "d/b.csv": ("都市,人口\n東京,9000000\n大阪,2700000\n" * 3, "shift_jis"),
+    "c.csv": ("Город;Число\nМосква;5\nКазань;6\nНовосибирск;3\n", "cp1251"),  # noqa: RUF001 - Cyrillic
+    "e.txt": ("こんにちは 都市 です\n", "iso-2022-jp"),
+    "f.txt": ("Köln 都市 Москва\n", "utf-8"),
+}
+
+
+async def test_files_in_other_encodings_are_searched_as_they_are_read(
+    ws: Path, workspace: Workspace, processes: Processes
+) -> None:
+    (ws / "d").mkdir()
+    for name, (text, encoding) in ODD.items():
+        (ws / name).write_bytes(text.encode(encoding))
+    expected = {
+        "Köln": {"a.csv": 3, "f.txt": 1},
+        "köln$": {},
+        "münchen;": {"a.csv": 3},
+        "都市": {"d/b.csv": 3, "e.txt": 1, "f.txt": 1},
+        "Москва;": {"c.csv": 1},
+        "Stadt": {"a.csv": 1},
+    }
+    for engine in engines():
+        for text, files in expected.items():
+            found = await count(workspace, processes, engine, text, case_sensitive=False)
+            assert dict(found.files) == files, (engine, text)
+            assert not found.aborted
+        found = await count(workspace, processes, engine, "Köln", globs=["*.txt"])
+        assert dict(found.files) == {"f.txt": 1}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([*"aä€\n😀", *"\x7f\x80\xbf\xc3\xe2\xf0\xff"]), max_size=8))
+def test_ripgrep_names_what_is_not_utf8(
+    tmp_path_factory: pytest.TempPathFactory, signs: list[str]
+) -> None:
+    """It may name more, but never less."""
+    folder = tmp_path_factory.mktemp("odd")
+    data = b"".join(s.encode("latin-1" if "\x7f" <= s <= "\xff" else "utf-8") for s in signs)
+    (folder / "x").write_bytes(data)
+    command = [RG, "--no-config", "-q", "-e", NOT_UTF8.rust or "", "x"]
+    is_named = subprocess.run(command, cwd=folder).returncode == 0
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        assert is_named, data
 
 
 async def test_large_files_are_searched(

@@ -63,6 +63,16 @@ async def test_one_file(box: Toolbox) -> None:
     assert refused.error.code == "path_denied"
 
 
+async def test_a_file_in_another_encoding_is_found_and_displayed(ws: Path, box: Toolbox) -> None:
+    (ws / "a.csv").write_bytes(("Stadt;Preis\n" + "Köln;3,50 €\n" * 3).encode("cp1252"))
+    for path in ("a.csv", "."):
+        found = await box.call("search_files", {"pattern": "Köln", "path": path, "limit": 1})
+        assert found.data["total_lines"] == 3, path
+        assert "  2: Köln;3,50 €" in found.text
+    plain = await box.call("search_files", {"pattern": "Stadt", "context": 1})
+    assert "  2- Köln;3,50 €" in plain.text
+
+
 @pytest.mark.usefixtures("tree")
 async def test_files_and_count(box: Toolbox) -> None:
     files = await box.call("search_files", {"pattern": "needle", "show": "files"})

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
+from toolcrib.files.content.kinds import SAMPLE_BYTES, decodes, detect, kind_of
 from toolcrib.files.search.pattern import Pattern
 
 BLOCK_BYTES = 10_000_000
@@ -40,6 +41,24 @@ def text_of(data: bytes) -> bytes | None:
     return None if b"\0" in data else data
 
 
+def other_codec(data: bytes) -> str:
+    """The encoding in which reading takes a text that is not UTF-8; "" for any other file.
+
+    Args:
+        data: its start; only what tells a reader the encoding is looked at.
+    """
+    head = data[:SAMPLE_BYTES]
+    complete = len(head) < SAMPLE_BYTES
+    if head.isascii() and b"\x1b" not in head:
+        return ""
+    if decodes(head, "utf-8", complete=complete) and b"\x1b" not in head:
+        return ""
+    if b"\0" in head or kind_of(head) is not None:
+        return ""
+    found = detect(head, complete=complete)
+    return "" if found.mark or found.name == "utf-8" else found.name
+
+
 def spans(text: bytes, pattern: Pattern) -> Iterator[tuple[int, int, int]]:
     """Each line that fits: where it starts and ends, and where in it the first place is."""
     match: Any = pattern.engine.search
@@ -67,14 +86,15 @@ def text_blocks(file: BinaryIO) -> Iterator[bytes]:
         OSError: it cannot be read.
     """
     data = file.read(BLOCK_BYTES)
-    codec = _WIDE.get(data[:2])
-    wide = codecs.getincrementaldecoder(codec)("replace") if codec is not None else None
-    data = data[2:] if wide is not None else data.removeprefix(codecs.BOM_UTF8)
+    mark = data[:2] if data[:2] in _WIDE else b""
+    codec = _WIDE.get(mark) or other_codec(data)
+    decoder = codecs.getincrementaldecoder(codec)("replace") if codec else None
+    data = data[2:] if mark else data.removeprefix(codecs.BOM_UTF8)
     unfinished = b""
     while True:
         following = file.read(BLOCK_BYTES) if data else b""
-        if wide is not None:
-            data = wide.decode(data, final=not following).encode("utf-8", "replace")
+        if decoder is not None:
+            data = decoder.decode(data, final=not following).encode("utf-8", "replace")
         if b"\0" in data:
             raise UnsupportedContent("It is binary.")
         end = data.rfind(b"\n") + 1 if following else len(data)

@@ -40,6 +40,11 @@ class Pattern:
     rust: str | None
     bare: bytes | None
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it names characters whose bytes are others in each encoding."""
+        return not self.text.isascii()
+
 
 def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) -> Pattern:
     """Make a pattern; what is no expression of the linear-time engine is taken as plain text.

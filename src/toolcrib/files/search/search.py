@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import BinaryIO, Literal, NamedTuple, Self
@@ -19,13 +20,20 @@ from toolcrib.files.search.hits import (
     LINE_CHARS,
     Hit,
     hits,
+    other_codec,
     spans,
     text_blocks,
     text_of,
 )
 from toolcrib.files.search.left_out import LeftOut, LeftOutReason, left_out_of
 from toolcrib.files.search.pattern import Pattern
-from toolcrib.files.search.ripgrep import RipgrepCounts, can_serve, find_program, ripgrep_counts
+from toolcrib.files.search.ripgrep import (
+    NOT_UTF8,
+    RipgrepCounts,
+    can_serve,
+    find_program,
+    ripgrep_counts,
+)
 from toolcrib.files.search.scope import SearchScope, suspects, walk
 from toolcrib.files.trees import TreeFolder, is_open_to_us, linked
 from toolcrib.system.processes import Processes
@@ -148,6 +156,8 @@ class Search:
             cataloged = asyncio.create_task(work)
             try:
                 found = await self._named(scope, pattern, until, each=known is None)
+                if found is not None and pattern.is_foreign:
+                    found = await self._in_other_encodings(scope, pattern, found, until)
             except BaseException:
                 cataloged.cancel()
                 raise
@@ -199,6 +209,22 @@ class Search:
                 return found
         return None
 
+    async def _in_other_encodings(
+        self, scope: SearchScope, pattern: Pattern, found: RipgrepCounts, until: float
+    ) -> RipgrepCounts:
+        """The same with the files that are not UTF-8, which ripgrep names and we read."""
+        left = max(0.0, until - time.monotonic())
+        odd = await ripgrep_counts(
+            await self._found(), scope, NOT_UTF8, self._processes, left, sized=True, each=False
+        )
+        if odd is None:
+            return found
+        counts, ended = await in_thread(
+            lambda check: _counts_of([path for path, _ in odd.files], scope, pattern, until, check)
+        )
+        files = list({**dict(found.files), **counts}.items())
+        return replace(found, files=files, ended=found.ended and odd.ended and ended)
+
     async def _found(self) -> str:
         if self._program is None:
             self._program = await find_program(self._workspace, self._processes)
@@ -221,6 +247,24 @@ class Search:
             return MatchCounts(files, aborted=False, engine="python", left_out=left_out)
 
         return await in_thread(work)
+
+
+def _counts_of(
+    paths: Iterable[str], scope: SearchScope, pattern: Pattern, until: float, check: Checkpoint
+) -> tuple[dict[str, int], bool]:
+    """The lines of some files that fit, as far as they may be read, and whether time was enough."""
+    fits = scope.globs.fits if scope.globs else None
+    counts: dict[str, int] = {}
+    with scope.real.open() as top:
+        for path in paths:
+            if fits is not None and not fits(path):
+                continue
+            check()
+            if time.monotonic() > until:
+                return counts, False
+            with suppress(ToolError, OSError), scope.file(path).open_read(top) as handle:
+                counts[path], _ = _count_stream(handle.file, pattern)
+    return counts, True
 
 
 def _checked_counts(
@@ -378,6 +422,8 @@ def _count_matches(data: bytes, pattern: Pattern) -> tuple[int, LeftOutReason | 
     if data[:1] not in _MARKS:
         if b"\0" in data:
             return 0, "binary"
+        if pattern.is_foreign and (codec := other_codec(data)):
+            data = data.decode(codec, "replace").encode("utf-8", "replace")
         if pattern.bare is not None:
             if pattern.bare not in data:
                 return 0, None
