@@ -7,6 +7,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import date
+from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,28 @@ def plant() -> Plant:
 async def fail() -> None:
     """Fail as a tool does."""
     raise NotFound("No moss.", hint="Look elsewhere.")
+
+
+class Colour(Enum):
+    RED = "red"
+    DEEP_BLUE = "deep blue"
+
+
+class Size(IntEnum):
+    SMALL = 1
+    LARGE = 5
+
+
+@tool(rights=READ)
+def paint(
+    colour: Colour,
+    size: Size = Size.SMALL,
+    others: list[Colour] | None = None,
+    counts: dict[str, int] | None = None,
+) -> str:
+    """Paint a thing."""
+    assert isinstance(colour, Colour)
+    return f"{colour.name} {size.name} {[each.name for each in others or ()]} {counts}"
 
 
 MINE = (grow, first_line, plant, fail)
@@ -165,3 +189,48 @@ def test_a_parameter_without_a_type_is_refused_where_it_is_declared() -> None:
         def several(*words: str) -> str:
             """Say them."""
             return " ".join(words)
+
+
+async def test_what_an_enum_lists_is_in_the_schema_and_checked(tmp_path: Path) -> None:
+    async with Toolbox(workspace=tmp_path, extra=[paint]) as box:
+        found = next(
+            each["function"]["parameters"]["properties"]
+            for each in box.as_openai_tools()
+            if each["function"]["name"] == "paint"
+        )
+        assert found["colour"] == {"type": "string", "enum": ["red", "deep blue"]}
+        assert found["size"] == {"type": "integer", "enum": [1, 5]}
+        assert found["others"]["items"] == {"type": "string", "enum": ["red", "deep blue"]}
+        given = {"colour": "Deep_Blue", "size": "5", "others": ["red"], "counts": {"a": "3"}}
+        done = (await box.call("paint", given)).raise_for_error()
+        assert done.text == "DEEP_BLUE LARGE ['RED'] {'a': 3}"
+        assert (await box.call("paint", {"colour": "red"})).text == "RED SMALL [] None"
+        assert "deep blue" in (await box.call("tool_help", {"name": "paint"})).text
+        for wrong, message in (
+            ({"colour": "green"}, "'colour' must be one of red, deep blue"),
+            ({"colour": "red", "size": 2}, "'size' must be one of 1, 5"),
+            ({"colour": "red", "counts": {"k": "x"}}, "'counts.k' must be a whole number"),
+        ):
+            refused = await box.call("paint", wrong)
+            assert refused.error is not None
+            assert message in refused.error.message
+
+
+class Odd(Enum):
+    PAIR = (1, 2)
+
+
+class Mixed(Enum):
+    ONE = 1
+    TWO = "two"
+
+
+@each_case("kind", [date, Plant, Odd, Mixed, object, dict[str, date], list[Plant], int | str])
+def test_a_type_without_a_schema_is_refused_where_it_is_declared(kind: Any) -> None:
+    def odd(what: Any) -> str:
+        """Do it."""
+        return str(what)
+
+    odd.__annotations__["what"] = kind
+    with pytest.raises(TypeError, match="odd: parameter what"):
+        tool(odd)

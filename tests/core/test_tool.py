@@ -92,11 +92,10 @@ def test_a_tool_is_a_function_with_a_docstring() -> None:
 
 
 def test_a_type_without_a_json_form_is_refused() -> None:
-    @tool(group="test")
-    async def odd(what: complex, *, ctx: Any) -> Result:
-        """Odd."""
-        del what, ctx
-        return Result()
+    with pytest.raises(TypeError, match=r"odd: parameter what: .* has no JSON form"):
 
-    with pytest.raises(TypeError, match="no JSON form"):
-        _ = odd.schema
+        @tool(group="test")
+        async def odd(what: complex, *, ctx: Any) -> Result:
+            """Odd."""
+            del what, ctx
+            return Result()

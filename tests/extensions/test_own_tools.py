@@ -120,6 +120,10 @@ BAD = {
         "from toolcrib import tool\n@tool\ndef f(a) -> str:\n    'Do.'\n    return ''\n",
         "has no type",
     ),
+    "dated.py": (
+        "import datetime, toolcrib\n@toolcrib.tool\ndef f(a: datetime.date):\n    'Do.'\n",
+        "f: parameter a: <class 'datetime.date'> has no JSON form",
+    ),
     "no_doc.py": (
         "from toolcrib import tool\n@tool\ndef g() -> str:\n    return ''\n",
         "docstring",
@@ -261,6 +265,15 @@ def test_a_configuration_made_by_hand_has_none(folder: Path) -> None:
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-I", "-m", "toolcrib", *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_call_of_a_tool_that_was_left_out_says_why(folder: Path) -> None:
+    (folder / "day.py").write_text(BAD["dated.py"][0])
+    done = run("call", "f")
+    assert done.returncode == 2
+    left_out = done.stderr.partition("Left out: ")[2]
+    assert "day.py: " in left_out
+    assert BAD["dated.py"][1] in left_out
 
 
 def test_what_own_code_prints_is_no_part_of_an_answer(folder: Path, workspace: Path) -> None:

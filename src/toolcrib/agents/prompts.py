@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, get_args, get_origin, is_typeddict
+from typing import Any, is_typeddict
 
 from toolcrib.agents.conversation import Message
 from toolcrib.agents.roles import Role
@@ -230,8 +230,8 @@ def _brief(value: Any) -> Any:
 
 def _fits(parameter: Parameter, value: Any) -> bool:
     kind, meta = parameter.type, parameter.meta
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
+    if parameter.choices:
+        return value in parameter.choices
     if parameter.is_list:
         return isinstance(value, list) and all(_fits(parameter.item, item) for item in value[:20])
     if kind in (int, float):
@@ -247,8 +247,8 @@ def _fits(parameter: Parameter, value: Any) -> bool:
 
 def _sample(parameter: Parameter) -> Any:
     kind, meta = parameter.type, parameter.meta
-    if get_origin(kind) is Literal:
-        return get_args(kind)[0]
+    if parameter.choices:
+        return parameter.choices[0]
     if parameter.is_list:
         return [_sample(parameter.item)]
     if kind in (int, float):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from enum import Flag, auto
+from enum import Enum, Flag, auto
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import (
@@ -119,6 +119,24 @@ class Parameter:
         return get_origin(self.type) is list
 
     @cached_property
+    def value(self) -> Parameter | None:
+        """The values of an object whose type says of which they are; None for any others."""
+        if get_origin(self.type) is not dict:
+            return None
+        inner, meta = unwrap(get_args(self.type)[1])
+        if inner in (Any, object):
+            return None
+        return Parameter(self.name, inner, meta, required=True, default=None)
+
+    @cached_property
+    def choices(self) -> tuple[Any, ...]:
+        """What a value may be where the type lists it: of a `Literal`, or of an `Enum`."""
+        if get_origin(self.type) is Literal:
+            return get_args(self.type)
+        is_enum = isinstance(self.type, type) and issubclass(self.type, Enum)
+        return tuple(member.value for member in self.type) if is_enum else ()
+
+    @cached_property
     def kind(self) -> str:
         """`path`, `url`, `json` or nothing; a list has the kind of its elements."""
         return self.item.meta.kind if self.is_list else self.meta.kind
@@ -184,6 +202,10 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
+JSON_FORMS = (
+    "there are str, int, float, bool, Literal, an Enum of texts or whole numbers, a TypedDict, "
+    "list[...] of these, and dict"
+)
 _JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -207,7 +229,11 @@ def _node(parameter: Parameter) -> dict[str, Any]:
     elif kind in _JSON_NAMES:
         node = {"type": _JSON_NAMES[kind]}
     elif get_origin(kind) is Literal:
-        node = {"type": "string", "enum": list(get_args(kind))}
+        node = {"type": "string", "enum": list(parameter.choices)}
+    elif types := {type(choice) for choice in parameter.choices} & {str, int}:
+        if {type(choice) for choice in parameter.choices} != types or len(types) > 1:
+            raise TypeError(f"parameter {parameter.name}: {kind!r} is not of texts or of numbers")
+        node = {"type": _JSON_NAMES[types.pop()], "enum": list(parameter.choices)}
     elif parameter.is_list:
         item = _node(parameter.item)
         description = item.pop("description", "")
@@ -217,7 +243,7 @@ def _node(parameter: Parameter) -> dict[str, Any]:
     elif is_typeddict(kind):
         node = _record(kind)
     else:
-        raise TypeError(f"parameter {parameter.name}: {kind!r} has no JSON form")
+        raise TypeError(f"parameter {parameter.name}: {kind!r} has no JSON form; {JSON_FORMS}")
     if meta.description and not meta.plain:
         node["description"] = meta.description
     return node
@@ -491,6 +517,7 @@ def tool(
                 raise TypeError(f"{where} stands for many: a tool names each")
             if parameter.annotation is parameter.empty and parameter.name != "ctx":
                 raise TypeError(f"{where} has no type")
+        _check_types(function)
         return Tool(
             function=awaitable(function),
             name=function.__name__,
@@ -510,6 +537,24 @@ def tool(
         )
 
     return declare if function is None else declare(function)
+
+
+def _check_types(function: Callable[..., Any]) -> None:
+    """Refuse parameters for which there is no schema, where they are declared.
+
+    Raises:
+        TypeError: it names the parameter.
+    """
+    try:
+        for parameter in parameters_of(function):
+            _node(parameter)
+            if parameter.value is not None and not parameter.meta.check:
+                _node(parameter.value)
+    except NameError:
+        return  # a type that is declared further below, which is looked up when it is needed
+    except TypeError as error:
+        text = str(error).removeprefix(f"{function.__name__}: ")
+        raise TypeError(f"{function.__name__}: {text}") from None
 
 
 # Allow, ask or deny: a pure decision from rules, rights and targets.

@@ -8,7 +8,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args, get_origin, is_typeddict
+from enum import Enum
+from typing import Any, Literal, get_origin, is_typeddict
 
 from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
@@ -222,7 +223,7 @@ def _unknown(tool: Tool, name: str) -> BadInput:
 
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
-    choices = get_args(parameter.type) if get_origin(parameter.type) is Literal else ()
+    choices = parameter.choices
     adapted = _one_of(choices) if choices else parameter.meta.description
     described = f" ({adapted})" if adapted else ""
     return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
@@ -248,7 +249,7 @@ def _coerce(parameter: Parameter, value: Any) -> Any:
         if len(values) > MAX_ITEMS:
             raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
         return [_coerce(item, given) for given in values]
-    if get_origin(kind) is Literal:
+    if parameter.choices:
         return _as_choice(parameter, value)
     if is_typeddict(kind):
         return _as_record(parameter, value)
@@ -318,11 +319,13 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _as_choice(parameter: Parameter, value: Any) -> Any:
-    choices = get_args(parameter.type)
+    choices = parameter.choices
+    is_literal = get_origin(parameter.type) is Literal
+    value = value.value if isinstance(value, Enum) else value
     for written in (lambda one: str(one).strip().lower(), plain):
         for choice in choices:
             if written(value) == written(choice):
-                return choice
+                return choice if is_literal else parameter.type(choice)
     raise _wrong(parameter, _one_of(choices), value)
 
 
@@ -348,7 +351,11 @@ def _as_object(parameter: Parameter, value: Any) -> Any:
             raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
     if not isinstance(value, dict):
         raise _wrong(parameter, "a JSON object", value)
-    return value
+    inner = parameter.value
+    if inner is None:
+        return value
+    named = {key: replace(inner, name=f"{parameter.name}.{key}"[:80]) for key in value}
+    return {key: _coerce(named[key], item) for key, item in value.items()}
 
 
 def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.core.context import Caller
     from toolcrib.core.result import Result
+    from toolcrib.extensions.own_tools import Skipped
 
 OK, FAILED, USAGE = 0, 1, 2
 NAMED = re.compile(r"[A-Za-z_][\w-]*:?=")
@@ -238,11 +239,21 @@ async def _call(
                 and set(map(str, result.next.arguments.values())) & {*stopped}
             ):
                 return replace(result, next=None)  # what it would go on with is no more
-            return result
+            return _with_left_out(result, box.skipped)
     except asyncio.CancelledError:
         if ended:
             return None
         raise
+
+
+def _with_left_out(result: Result, skipped: Sequence[Skipped]) -> Result:
+    """Where a tool is not known: what else there would be, and why it is not."""
+    if result.error is None or result.error.code != "unknown_tool" or not skipped:
+        return result
+    from toolcrib.text.display import some_of
+
+    hint = f"{result.error.hint}\nLeft out: {some_of([str(each) for each in skipped], 5)}"
+    return replace(result, error=replace(result.error, hint=hint))
 
 
 def _caller(*, single: bool) -> Caller:
