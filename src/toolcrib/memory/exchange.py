@@ -30,12 +30,15 @@ LISTS = ("memories", "facts", "entries", "items", "results", "data", "notes")
 class ParsedMemory:
     """A memory in a file: where it stands (line, or number in a list), and what it is.
 
-    `scope` is user, project or session as the file says, or empty.
+    `scope` is user, project or session as the file says, or empty; `project` is the folder and
+    the name of the project, None where the file does not say it, `session` the conversation.
     """
 
     place: int
     draft: MemoryDraft
     scope: str = ""
+    project: tuple[str, str] | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,44 +82,59 @@ def parse_file(name: str, text: str) -> ParsedFile:
     return _sifted(found)
 
 
-def to_markdown(memories: Iterable[Memory], names: Mapping[str, str]) -> str:
+Projects = Mapping[str, tuple[str, str]]
+"""The folder and the name of projects, by their scope."""
+
+
+def to_markdown(memories: Iterable[Memory], projects: Projects) -> str:
     """Memories as Markdown that a person can read and edit, and that can be imported.
 
     Args:
         memories: in the order in which they are written.
-        names: what scopes are called, such as the folder of a project.
+        projects: those that they may belong to.
     """
+    names = {"user": "User"}
+    names |= {scope: f"Project: {path or name}" for scope, (path, name) in projects.items()}
     lines = ["# Memories"]
     before = ""
     for memory in memories:
         if memory.scope != before:
             before = memory.scope
             lines += ["", f"## {names.get(memory.scope, memory.scope)}", ""]
-        facts = json.dumps(_facts(memory), ensure_ascii=False).replace("--", "-\\u002d")
-        odd = "\n" in memory.fact or "<!--" in memory.fact or memory.fact.startswith('"')
-        text = json.dumps(memory.fact, ensure_ascii=False) if odd else memory.fact
+        facts = json.dumps(_facts(memory, projects), ensure_ascii=False).replace("--", "-\\u002d")
+        odd = "\n" in memory.fact or "<!--" in memory.fact or memory.fact.startswith(('"', "["))
+        quoted = json.dumps(memory.fact, ensure_ascii=False).replace("<!--", "<\\u0021--")
+        text = quoted if odd else memory.fact
         lines.append(f"- {text} <!-- {facts} -->")
     return "\n".join(lines) + "\n"
 
 
-def to_json_lines(memories: Iterable[Memory]) -> str:
-    """Memories as JSONL, one a line."""
+def to_json_lines(memories: Iterable[Memory], projects: Projects) -> str:
+    """Memories as JSONL, one a line; `projects` as in `to_markdown`."""
     return "".join(
-        json.dumps({"fact": memory.fact, **_facts(memory)}, ensure_ascii=False) + "\n"
+        json.dumps({"fact": memory.fact, **_facts(memory, projects)}, ensure_ascii=False) + "\n"
         for memory in memories
     )
 
 
-def _facts(memory: Memory) -> dict[str, Any]:
+def _facts(memory: Memory, projects: Projects) -> dict[str, Any]:
     """What is written of a memory beside what it says, without what is empty."""
     values = {name: v for name, v in memory.to_json().items() if name not in ("fact", "id")}
-    return {name: value for name, value in values.items() if value not in (None, "", [], False)}
+    facts = {name: value for name, value in values.items() if value not in (None, "", [], False)}
+    if not memory.private:
+        facts["private"] = False
+    kind, _, name = memory.scope.partition(":")
+    if kind == "session":
+        facts["session"] = name
+    elif memory.scope in projects:
+        facts["project"], facts["project_name"] = projects[memory.scope]
+    return facts
 
 
 def _markdown(text: str) -> Iterator[ParsedMemory]:
     """Items of lists and paragraphs; the heading above is a tag."""
     tag, paragraph, start = "", [], 0  # type: ignore[var-annotated]
-    for number, line in enumerate([*text.splitlines(), ""], 1):
+    for number, line in enumerate([*text.split("\n"), ""], 1):
         heading, item = _HEADING.match(line), _ITEM.match(line)
         if paragraph and (heading or item or not line.strip()):
             yield _plain(start, " ".join(paragraph), tag)
@@ -145,7 +163,7 @@ def _plain(number: int, text: str, tag: str) -> ParsedMemory:
 
 
 def _json_lines(text: str) -> Iterator[ParsedMemory]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 value = json.loads(line)
@@ -198,23 +216,30 @@ def _of_value(number: int, value: Any) -> Iterator[ParsedMemory]:
 
 def _of_mapping(number: int, value: Mapping[str, Any]) -> ParsedMemory:
     text = next((v for name in TEXTS if isinstance(v := value.get(name), str) and v.strip()), "")
-    if not text:
+    path = value.get("path", "")
+    path = path if isinstance(path, str) and path.startswith("/memories/") else ""
+    if not text and not path:
         raise _broken(number, f"it has no {', '.join(TEXTS[:4])}")
     tags = value.get("tags", ())
     tags = tags.split(",") if isinstance(tags, str) else tags
     listed = tuple(str(tag).strip() for tag in tags) if isinstance(tags, list | tuple) else ()
     created = next((t for name in TIMES if (t := _time(value.get(name))) is not None), None)
-    path, scope, source = value.get("path", ""), value.get("scope", ""), value.get("source", "")
+    scope, source = value.get("scope", ""), value.get("source", "")
+    changed, project = _time(value.get("changed")), value.get("project")
     draft = MemoryDraft(
         text,
         tags=listed,
         expires=_time(value.get("expires")),
         created=created,
-        path=path if isinstance(path, str) and path.startswith("/memories/") else "",
+        path=path,
         source=source if isinstance(source, str) else "",
         outside=bool(value.get("outside")),
+        changed=changed,
+        private=value.get("private") is not False,
+        is_own=scope in ("user", "project", "session") and None not in (created, changed),
     )
-    return ParsedMemory(number, draft, str(scope))
+    named = (project, str(value.get("project_name") or "")) if isinstance(project, str) else None
+    return ParsedMemory(number, draft, str(scope), named, str(value.get("session") or ""))
 
 
 def _time(value: Any) -> float | None:
@@ -242,7 +267,7 @@ def _sifted(found: Iterable[ParsedMemory]) -> ParsedFile:
             left_out.append((parsed.place, f"a secret ({kind})"))
         elif len(text) > MAX_FACT_CHARS and not parsed.draft.path:
             left_out.append((parsed.place, f"more than {MAX_FACT_CHARS:,} characters"))
-        elif text.strip():
+        elif text.strip() or parsed.draft.path:
             memories.append(parsed)
     return ParsedFile(tuple(memories), tuple(left_out))
 

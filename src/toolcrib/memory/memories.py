@@ -378,7 +378,9 @@ def _save(
 ) -> Saved:
     now = time.time()
     mark = digest(draft.fact)
-    if draft.source or draft.outside:
+    if draft.is_own:
+        origin = replace(origin, source=draft.source, outside=draft.outside, private=draft.private)
+    elif draft.source or draft.outside:
         source = draft.source or origin.source
         origin = replace(origin, source=source, outside=origin.outside or draft.outside)
     if draft.path:
@@ -390,7 +392,8 @@ def _save(
         return Saved(_confirmed(connection, equal, draft, origin), "known")
     hashes = sketch(draft.fact)
     similar = [] if draft.path else _similar(connection, draft.fact, hashes, scopes)
-    replaced = next((m for m in similar if _may_replace(m, draft, origin)), None)
+    may_replace = (m for m in similar if not draft.is_own and _may_replace(m, draft, origin))
+    replaced = next(may_replace, None)
     if replaced is not None:
         after = replace(
             replaced,
@@ -406,19 +409,20 @@ def _save(
     if expires is None and draft.scope.startswith("session:"):
         expires = now + SESSION_SECONDS
     created = now if draft.created is None else draft.created
+    changed = created if draft.changed is None else draft.changed
     number = connection.execute(
         "INSERT INTO memory (scope, path, fact, tags, digest, source, outside, private, created,"
         " changed, expires, version, stale, gone)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0)",
         (draft.scope, draft.path or None, draft.fact, _tags(draft.tags), mark, origin.source,
-         origin.outside, origin.private, created, created, expires),
+         origin.outside, origin.private, created, changed, expires),
     ).lastrowid  # fmt: skip
     assert number is not None
     _sketch(connection, number, hashes)
     _note(connection, number, kind, origin, None, step)
     memory = Memory(
         number, draft.scope, draft.fact, draft.tags, origin.source, origin.outside, created,
-        created, expires, 1, draft.path, origin.private,
+        changed, expires, 1, draft.path, origin.private,
     )  # fmt: skip
     return Saved(memory, "saved", similar=tuple(similar))
 

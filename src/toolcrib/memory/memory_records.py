@@ -106,6 +106,8 @@ class MemoryDraft:
     """A memory that is to be saved.
 
     `created`, `source` and `outside` are for what comes from elsewhere and says so itself.
+    `is_own`: it was exported by toolcrib, so all that it says of itself holds, also `changed`,
+    `private` and an empty source, and it takes no other one's place.
     """
 
     fact: str
@@ -116,6 +118,9 @@ class MemoryDraft:
     path: str = ""
     source: str = ""
     outside: bool = False
+    changed: float | None = None
+    private: bool = True
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

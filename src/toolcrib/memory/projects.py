@@ -105,6 +105,19 @@ class Projects:
 
         return _checked(await self._rows.write(write), name)
 
+    async def in_folder(self, path: str, name: str) -> ProjectInfo:
+        """The project of a folder; where there is none yet, one that nobody registered.
+
+        Args:
+            path: absolute, without links; empty for that of conversations without a folder.
+            name: what it is called where it is new.
+        """
+
+        def write(connection: sqlite3.Connection) -> ProjectInfo:
+            return _ensured(connection, _listed(path), name)
+
+        return await self._rows.write(write)
+
     async def update(
         self, project: ProjectInfo, *, name: str = "", path: str = "", about: str = ""
     ) -> ProjectInfo:
@@ -201,11 +214,11 @@ def _holding(connection: sqlite3.Connection, here: str, root: str) -> ProjectInf
     return _maybe(connection, around, here) or _at(connection, root)
 
 
-def _ensured(connection: sqlite3.Connection, root: str) -> ProjectInfo:
+def _ensured(connection: sqlite3.Connection, root: str, name: str = "") -> ProjectInfo:
     connection.execute(
         "INSERT OR IGNORE INTO project (name, path, about, registered, created)"
         " VALUES (?, ?, '', 0, ?)",
-        (_last_part(root) if root else NOWHERE, root, time.time()),
+        (name or (_last_part(root) if root else NOWHERE), root, time.time()),
     )
     return _one(connection, "path = ?", root)
 

@@ -8,11 +8,15 @@ import sqlite3
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.surfaces.cli.program import Ended
+from toolcrib.memory.memories import Memories
+from toolcrib.memory.memory_records import MemoryDraft, Origin
+from toolcrib.memory.projects import Projects
 from toolcrib.surfaces.cli.main import main
 from toolcrib.toolbox import Toolbox
 
@@ -90,6 +94,63 @@ def test_a_person_lists_edits_deletes_and_takes_back(
     for words in (("edit",), ("delete", "x"), ("import",), ("import", "gone.md"), ("show", "-1")):
         assert program("memory", *words, "--yes").code == 2, words
     assert program("memory", "show", "99").code == 1
+
+
+def test_an_export_comes_back_as_it_was_and_adds_nothing_where_it_is_known(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    folder = tmp_path / "workspace"
+    other = tmp_path / "other"
+    other.mkdir()
+
+    async def save() -> None:
+        async with Toolbox(workspace=folder) as box:
+            await box.call("manage_projects", {"action": "register", "name": "Shop", "path": "."})
+            for scope in ("user", "project", "session"):
+                fact = {"fact": f"A fact, of the {scope}.", "scope": scope, "tags": ["one", "two"]}
+                (await box.call("save_memory", fact)).raise_for_error()
+            for fact in (
+                "[ ] buy milk",
+                '"quoted" <!-- {} --> text',
+                "first\u2028second",
+                "# no title",
+            ):
+                (await box.call("save_memory", {"fact": fact})).raise_for_error()
+            memories = box._services.use(Memories)
+            draft = MemoryDraft(
+                "From a page", created=1e9, outside=True, source="https://a.example"
+            )
+            await memories.save(draft, Origin(private=False))
+            await memories.save(MemoryDraft("", path="/memories/empty.md"), Origin())
+            # Two that one would take the other's place of, were they said one after the other.
+            await memories.save(MemoryDraft("The port of the server is 9090"), Origin())
+            second = await memories.save(MemoryDraft("The shop opens at noon"), Origin())
+            changes = {"fact": "The port of the server is 8080", "tags": ("old",)}
+            await memories.update(second.memory.id, None, Origin(), **changes)
+
+    async def stored() -> list[str]:
+        async with Toolbox(workspace=other) as box:
+            found = await box._services.use(Memories).listed(limit=100)
+            projects = {f"project:{p.id}": p.path for p in await box._services.use(Projects).all()}
+            same = {"id": 0, "version": 0}
+            return sorted(
+                str(replace(m, scope=projects.get(m.scope, m.scope), **same))  # type: ignore[arg-type]
+                for m in found.memories
+            )
+
+    asyncio.run(save())
+    before = asyncio.run(stored())
+    assert len(before) == 11
+    for name in ("out.md", "out.jsonl"):
+        assert here("memory", "export", name).code == 0
+        again = here("memory", "import", name)
+        assert "0 memories taken over, 11 known already" in again.out, again
+        assert asyncio.run(stored()) == before
+    for name in ("out.md", "out.jsonl"):
+        assert here("memory", "delete", "--all", "--yes").code == 0
+        done = here("memory", "import", name)
+        assert "11 memories taken over" in done.out, done
+        assert asyncio.run(stored()) == before, name
 
 
 def test_a_broken_file_is_refused_whole(here: Callable[..., Ended], tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
+    from toolcrib.memory.exchange import ParsedMemory
     from toolcrib.memory.memory_records import Memory, Origin
 
 ACTIONS = ("list", "search", "show", "edit", "delete", "export", "import", "undo")
@@ -191,17 +192,15 @@ async def _delete_everything(services: Services, options: Namespace) -> int:
 async def _export(services: Services, options: Namespace) -> int:
     from toolcrib.memory.exchange import to_json_lines, to_markdown
     from toolcrib.memory.memories import Memories
+    from toolcrib.memory.memory_records import project_scope
     from toolcrib.memory.projects import Projects
 
     found = await services.use(Memories).listed(tag=options.tag, limit=EVERYTHING)
     memories = sorted(found.memories, key=lambda m: (m.scope, m.id))
     name = options.words[0] if options.words else ""
-    if options.jsonl or name.lower().endswith((".jsonl", ".ndjson")):
-        text = to_json_lines(memories)
-    else:
-        projects = {f"project:{p.id}": p for p in await services.use(Projects).all()}
-        names = {scope: f"Project: {p.path or p.name}" for scope, p in projects.items()}
-        text = to_markdown(memories, names | {"user": "User"})
+    projects = {project_scope(p.id): (p.path, p.name) for p in await services.use(Projects).all()}
+    is_jsonl = options.jsonl or name.lower().endswith((".jsonl", ".ndjson"))
+    text = (to_json_lines if is_jsonl else to_markdown)(memories, projects)
     if not name:
         sys.stdout.write(text)
         return 0
@@ -253,15 +252,18 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
         BadInput: the file is broken; the message names the line.
     """
     from toolcrib.memory.memories import Memories
-    from toolcrib.memory.memory_records import USER, project_scope
+    from toolcrib.memory.memory_records import project_scope
     from toolcrib.memory.projects import Projects
     from toolcrib.surfaces.cli.foreign_memories import memories_of
     from toolcrib.surfaces.cli.screen import visible
 
     parsed = memories_of(file)
-    project = project_scope((await services.use(Projects).current()).id)
+    projects = services.use(Projects)
+    here = project_scope((await projects.current()).id)
+    named = {p.project for p in parsed.memories if p.project is not None and not for_project}
+    known = {one: project_scope((await projects.in_folder(*one)).id) for one in sorted(named)}
     drafts = [
-        replace(p.draft, scope=project if for_project or p.scope == "project" else USER)
+        replace(p.draft, scope=here if for_project else _scope_of(p, known, here))
         for p in parsed.memories
     ]
     saved = await services.use(Memories).save_all(drafts, _origin(file.name))
@@ -275,6 +277,17 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
         f"{counts['known']} known already, {counts['replaced']} in place of older ones; "
         f"the file stays as it is.{undo}"
     )
+
+
+def _scope_of(parsed: ParsedMemory, projects: Mapping[tuple[str, str], str], here: str) -> str:
+    """The scope that a file says, of a project that it does not name that of this folder."""
+    from toolcrib.memory.memory_records import USER, session_scope
+
+    if parsed.scope == "session" and parsed.session:
+        return session_scope(parsed.session)
+    if parsed.scope == "project":
+        return projects[parsed.project] if parsed.project is not None else here
+    return USER
 
 
 async def _undo(services: Services, options: Namespace) -> int:
