@@ -16,6 +16,8 @@ from tests.toolcalls.corpus import CASES
 from tests.toolcalls.scenarios import TOOLS
 from tests.toolcalls.texts_without_calls import SILENT
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
+from toolcrib.surfaces.proxy.messages_mender import mended_messages
+from toolcrib.surfaces.proxy.responses_mender import mended_response
 from toolcrib.toolcalls import parse_tool_calls
 
 TEXTS = [case.text for case in CASES] + list(SILENT.values())
@@ -221,6 +223,23 @@ def test_several_answers_at_once() -> None:
     out = mended([frames], [TOOL])
     assert out.count(b'"get_weather"') == 2
     assert out.count(b'"finish_reason":"tool_calls"') == 2
+
+
+def test_calls_without_an_id_get_one_in_a_whole_answer() -> None:
+    function = {"name": "get_weather", "arguments": '{"city": "Oslo"}'}
+    calls = [{"type": "function", "function": function}] * 2
+    calls += [{"id": "mine", "type": "function", "function": function}]
+    choice = {"message": {"content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}
+    (found,) = mended_chat({"choices": [choice]}, [TOOL])["choices"]
+    first, second, third = (call["id"] for call in found["message"]["tool_calls"])
+    assert first.startswith("call_")
+    assert second.startswith("call_")
+    assert first != second
+    assert third == "mine"
+    use = {"type": "tool_use", "name": "get_weather", "input": {"city": "Oslo"}}
+    assert mended_messages({"content": [use]}, [TOOL])["content"][0]["id"].startswith("toolu_")
+    item = {"type": "function_call", **function}
+    assert mended_response({"output": [item]}, [TOOL])["output"][0]["call_id"].startswith("call_")
 
 
 @each_case("stream", [True, False])

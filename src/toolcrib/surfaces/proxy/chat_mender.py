@@ -16,6 +16,7 @@ from toolcrib.surfaces.proxy.frames import (
     value_of,
 )
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
+from toolcrib.system.threads import random_id
 from toolcrib.text.json_values import objects_in
 from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.tool_schemas import ToolSchemas
@@ -299,12 +300,26 @@ def _mended_choice(choice: Any, tools: Sequence[Any], schemas: ToolSchemas) -> A
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         return choice
-    changed = mended_message(message, tools, schemas)
+    changed = _with_ids(mended_message(message, tools, schemas))
     finish = choice.get("finish_reason")
     has_calls = bool(changed.get("tool_calls"))
     if has_calls and finish not in (*FINAL_FINISHES, "tool_calls", "function_call"):
         return {**choice, "message": changed, "finish_reason": "tool_calls"}
     return choice if changed is message else {**choice, "message": changed}
+
+
+def _with_ids(message: dict[str, Any]) -> dict[str, Any]:
+    """A message each of whose calls has an id, by which its result is told from others."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or all(c.get("id") for c in calls if isinstance(c, dict)):
+        return message
+    named = [
+        {**call, "id": f"call_{random_id(12)}"}
+        if isinstance(call, dict) and not call.get("id")
+        else call
+        for call in calls
+    ]
+    return {**message, "tool_calls": named}
 
 
 def mended_message(

@@ -10,6 +10,7 @@ from typing import Any
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
 from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
+from toolcrib.system.threads import random_id
 from toolcrib.toolcalls import ReasoningDelta, parse_tool_calls
 from toolcrib.toolcalls.argument_stream import ArgumentStream, mended_arguments
 from toolcrib.toolcalls.tool_schemas import ToolSchemas
@@ -234,7 +235,8 @@ def mended_messages(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
     for block in content:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "tool_use":
-            blocks.append(_mended_use(block, schemas))
+            use = _mended_use(block, schemas)
+            blocks.append(use if use.get("id") else {**use, "id": f"toolu_{random_id(12)}"})
         elif kind == "text" and isinstance(block.get("text"), str):
             made, found = _text_blocks(block, tools, schemas, has_native=has_native, first=calls)
             blocks += made

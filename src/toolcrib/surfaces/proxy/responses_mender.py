@@ -302,7 +302,8 @@ def mended_response(body: dict[str, Any], tools: Sequence[Any]) -> dict[str, Any
         if kind == "function_call" and isinstance(item.get("name"), str):
             name = schemas.resolve(item["name"]) or item["name"]
             text = mended_arguments(str(item.get("arguments") or ""), schemas, name)
-            items.append({**item, "name": name, "arguments": text})
+            call_id = item.get("call_id") or f"call_{random_id(12)}"
+            items.append({**item, "name": name, "arguments": text, "call_id": call_id})
         elif kind == "message" and isinstance(item.get("content"), list):
             items += _message_items(item, tools, schemas, has_native=has_native)
         else:
