@@ -94,6 +94,23 @@ async def test_what_is_attached_is_found_by_its_name(box, folder):
     assert "report.pdf" in near.error.hint
 
 
+async def test_a_bare_name_is_looked_for_in_every_folder_of_the_workspace(folder, tmp_path):
+    second = tmp_path / "second"
+    (second / "deep").mkdir(parents=True)
+    (second / "only.md").write_text("# Second\n\nIt is here.\n")
+    (second / "deep" / "far.md").write_text("# Far\n\nIt is there.\n")
+    config = {"workspace": {"roots": [str(folder), str(second)]}}
+    async with Toolbox(config) as box:
+        assert "It is here." in (await call(box, path="only.md")).text
+        assert "It is there." in (await call(box, path="far.md")).text
+        assert "KESTREL" in (await call(box, path="report.pdf")).text
+        (folder / "sub" / "far.md").write_text("Another.\n")
+        assert (await call(box, path="far.md")).error.code == "not_found"
+    rules = [{"action": "deny", "target": f"{second}/*"}]
+    async with Toolbox({**config, "policy": {"rules": rules}}) as box:
+        assert (await call(box, path="only.md")).error.code == "denied"
+
+
 async def test_policy_sees_the_file_that_was_found(folder):
     config = {
         "workspace": {"roots": [str(folder)]},

@@ -120,3 +120,19 @@ async def test_bad_queries(box: Toolbox, query: str) -> None:
     result = await box.call("find_files", {"query": query})
     assert result.error is not None
     assert result.error.code == "bad_input"
+
+
+async def test_other_folders_of_the_workspace_are_named(ws: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    second.mkdir()
+    (second / "n.txt").write_text("word\n")
+    note = f'Not searched: {second}, of the workspace too; path="{second}" does.'
+    async with Toolbox({"workspace": {"roots": [str(ws), str(second)]}}) as box:
+        for name, given in (
+            ("find_files", {"query": "n.txt"}),
+            ("search_files", {"pattern": "word"}),
+        ):
+            assert note in (await box.call(name, given)).text
+            there = await box.call(name, given | {"path": str(second)})
+            assert "n.txt" in there.text
+            assert "Not searched" not in there.text

@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import parts_beneath
-from toolcrib.files.paths import SafePath
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import IN_ANY_FOLDER, may_be_settings
 from toolcrib.files.search.expressions import compiled_expression
 from toolcrib.files.search.globs import (
@@ -25,6 +26,7 @@ from toolcrib.files.search.globs import (
 )
 from toolcrib.files.trees import TreeFolder, walk_folders
 from toolcrib.system.threads import Checkpoint
+from toolcrib.text.display import printable, some_of
 
 SETTINGS = frozenset(
     start + name + end
@@ -38,6 +40,18 @@ SKIPPED = frozenset(
 )
 """Folders of things that were made or fetched, beside those whose names begin with a dot."""
 SKIPPED_WORDS = "hidden folders, node_modules, dist, build, vendor and what .gitignore names"
+
+
+def start_of_search(path: SafePath | None, ctx: Ctx) -> SafePath:
+    """The folder that a call names, else the current one, with a note on other roots."""
+    if path is not None:
+        return path
+    workspace = ctx.use(Workspace)
+    start = workspace.start(ctx.session.directory)
+    others = [printable(root.name) for root in workspace.roots if root != start.root]
+    if others:
+        ctx.warn(f'Not searched: {some_of(others)}, of the workspace too; path="{others[0]}" does.')
+    return start
 
 
 @dataclass(frozen=True, slots=True)

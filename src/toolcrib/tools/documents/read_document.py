@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import BadInput, NotFound, TooLarge
+from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, tool
 from toolcrib.documents.documents import Documents
@@ -50,15 +50,33 @@ async def locate_document(value: str, ctx: Ctx) -> SafePath | None:
     path.gate.check(path, "read")
     if "/" in value.strip("/"):
         return path
-    try:
-        await in_thread(lambda _: path.stat(), ctx.deadline)
-    except NotFound as error:
-        near = error.details.get("near") or []
-        same = [n for n in near if n.rpartition("/")[2].casefold() == path.name.casefold()]
-        if len(same) == 1:
-            path = workspace.resolve(same[0], ctx.session.directory)
-            path.gate.check(path, "read")
+    same = await in_thread(
+        lambda _: _same_names(path, workspace, ctx.session.directory), ctx.deadline
+    )
+    if len(same) == 1:
+        path = same[0]
+        path.gate.check(path, "read")
     return path
+
+
+def _same_names(path: SafePath, workspace: Workspace, directory: str) -> list[SafePath]:
+    """The places anywhere in the workspace with the name of one that is not there; blocking."""
+    others = (workspace.find(r.absolute((path.name,))) for r in workspace.roots if r != path.root)
+    found: list[SafePath] = []
+    for place in (path, *filter(None, others)):
+        try:
+            place.stat()
+        except NotFound as error:
+            names = error.details.get("near") or []
+            places = (workspace.resolve(name, directory) for name in names)
+            found += [p for p in places if p.name.casefold() == path.name.casefold()]
+        except ToolError:
+            continue
+        else:
+            if place is path:
+                return []
+            found.append(place)
+    return list({place.real_absolute: place for place in found}.values())  # roots may overlap
 
 
 async def open_address(value: str, ctx: Ctx) -> str:

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
-from toolcrib.files.paths import Workspace, WorkspacePath
+from toolcrib.files.paths import WorkspacePath
 from toolcrib.files.search.catalog import (
     MAX_QUERY_CHARS,
     Catalog,
@@ -20,7 +20,7 @@ from toolcrib.files.search.catalog import (
     names_in,
 )
 from toolcrib.files.search.globs import has_signs
-from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
+from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of, start_of_search
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import printable
@@ -74,7 +74,7 @@ async def find_files(
         raise BadInput("The query is empty.", hint='"*" finds all files.')
     if len(text) > MAX_QUERY_CHARS:
         raise BadInput(f"'query' has at most {MAX_QUERY_CHARS} characters, not {len(text):,}.")
-    folder = path or ctx.use(Workspace).start(ctx.session.directory)
+    folder = start_of_search(path, ctx)
     catalogs = ctx.use(Catalogs)
 
     def work(check: Checkpoint) -> tuple[SearchScope, Catalog, str, list[str]]:

@@ -12,11 +12,11 @@ from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.handles import Handle
-from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
 from toolcrib.files.search.hits import LINE_CHARS, Hit
 from toolcrib.files.search.pattern import Pattern, pattern_of
-from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
+from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of, start_of_search
 from toolcrib.files.search.search import FileLimits, MatchCounts, Search, read_hits, within_limits
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import printable
@@ -100,7 +100,7 @@ async def search_files(
     """
     if len(glob) > MAX_GLOB_CHARS:
         raise BadInput(f"'glob' has at most {MAX_GLOB_CHARS} characters, not {len(glob):,}.")
-    place = path or ctx.use(Workspace).start(ctx.session.directory)
+    place = start_of_search(path, ctx)
     compiled_pattern = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
     scope, counted = await _count(place, compiled_pattern, glob, ctx.remaining(SECONDS), ctx)
     limits = FileLimits(depth, max_file_size, max_file_lines, max_per_file)
