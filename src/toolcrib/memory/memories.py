@@ -26,6 +26,7 @@ from toolcrib.memory.memory_records import (
     Origin,
     Saved,
     check_draft,
+    storable,
     where_visible,
 )
 from toolcrib.memory.similarity import (
@@ -86,6 +87,8 @@ CANDIDATES = 16
 MAX_COMPARED = 5
 MAX_SIMILAR = 3
 MAX_SEEN = 5000
+MAX_PARTS = 24
+"""Parts of a question up to which they are looked for as they stand."""
 
 
 class Memories:
@@ -297,7 +300,22 @@ class Memories:
             scores.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
         found = await self._rows.read(lambda c: _by_ids(c, list(scores), scopes), quick=True)
         hits = [MemoryHit(found[number], scores[number]) for number in scores if number in found]
+        if not hits:  # signs that are no words, as an emoji, are not in the index
+            hits = await self._with_all(question.split(), limit, scopes)
         return MemoryHits(tuple(hits[:limit]), ranking.notes)
+
+    async def _with_all(
+        self, parts: Sequence[str], limit: int, scopes: Sequence[str] | None
+    ) -> list[MemoryHit]:
+        """The memories in which all parts of a question stand, the last changed first."""
+        if not 0 < len(parts) <= MAX_PARTS:
+            return []
+        where, values = where_visible(scopes)
+        where += " AND instr(lower(fact || ' ' || tags), lower(?))" * len(parts)
+        sql = f"SELECT {COLUMNS} FROM memory WHERE {where} ORDER BY changed DESC LIMIT ?"  # noqa: S608
+        values += [storable(part) for part in parts] + [limit]
+        found = await self._rows.read(lambda c: [_memory(row) for row in c.execute(sql, values)])
+        return [MemoryHit(memory, 1.0) for memory in found]
 
     async def _end_expired(self) -> None:
         """Take what has expired out of the index too."""

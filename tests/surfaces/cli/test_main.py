@@ -73,8 +73,9 @@ def test_the_stdio_server_on_a_terminal_says_what_it_waits_for(program: Program)
     assert done.code in (0, 130)
 
 
-def test_the_stdio_server_refuses_a_folder_that_is_none(program: Program) -> None:
-    done = program("mcp", "--workspace", "no/such")
+@pytest.mark.parametrize("words", [("mcp",), ("call", "get_workspace"), ("chat", "-p", "Hi")])
+def test_a_folder_that_is_none_is_refused(program: Program, words: tuple[str, ...]) -> None:
+    done = program(*words, "--workspace", "no/such")
     assert (done.code, done.out) == (2, "")
     assert "no/such is no folder, so nothing was begun." in done.err
     assert "mkdir -p" in done.err

@@ -208,6 +208,24 @@ async def test_recall_asks_no_more_than_reading_a_file(box: Toolbox, tmp_path: P
     assert flags == [(True, False)] * 3
 
 
+async def test_signs_that_are_no_words_are_found_where_they_stand(box: Toolbox) -> None:
+    fact = "My favourite emoji is 🦄 and the wifi name is 🏠net"
+    await done(box, "save_memory", {"fact": fact})
+    await done(box, "save_memory", {"fact": "The rate was 5 € :-)", "tags": ["★★"]})
+    for query, wanted in (
+        ("🦄", fact),
+        ("🏠 🦄", fact),
+        ("€", "5 €"),
+        (":-)", "5 €"),
+        ("★★", "5 €"),
+    ):
+        found = await done(box, "search_memories", {"query": query})
+        assert wanted in found.text, query
+        assert len(found.data["memories"]) == 1
+    assert await failed(box, "search_memories", {"query": "🦊"}) == "no_results"
+    assert await failed(box, "search_memories", {"query": "%"}) == "no_results"
+
+
 async def test_secrets_are_refused_with_their_kind(box: Toolbox) -> None:
     cases = {
         f"The token is {SECRET}": "GitHub token",

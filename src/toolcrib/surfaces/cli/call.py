@@ -63,6 +63,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Send the call and print what it gives."""
+    flags.require_folders()
     config = flags.load()  # with a broken one no tool is known by its arguments
     sent = _arguments(options)
     # What is kept for read_more belongs to a conversation, so each has a name to come back by.

@@ -71,6 +71,7 @@ def run(options: Namespace, flags: Flags) -> int:
 
     if options.max_steps is not None and not 1 <= options.max_steps <= 100:
         raise BadInput("--max-steps must be from 1 to 100.")
+    flags.require_folders()
     config = flags.load()
     profile = options.tools or flags.profile or config.profile
     # Read before the loop runs, so that Ctrl-C ends the wait for a pipe.
