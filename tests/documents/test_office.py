@@ -127,6 +127,52 @@ async def test_torn_and_empty_archives_are_errors(documents, kind):
         assert raised.value.hint
 
 
+def item(text: str, of: str = "", level: int = 0) -> str:
+    """A paragraph of a list: by its style, or of another list."""
+    listed = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{of}"/></w:numPr>' if of else ""
+    style = "" if of else '<w:pStyle w:val="Steps"/>'
+    return f"<w:p><w:pPr>{style}{listed}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+NUMBERING = f"""{XML}<w:numbering {office.W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0">
+<w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId
+w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>
+</w:numbering>"""
+STYLES = f"""{XML}<w:styles {office.W}><w:style w:type="paragraph" w:styleId="Steps"><w:name
+w:val="Steps"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style></w:styles>"""
+
+
+async def test_a_numbered_list_goes_on_after_other_text(documents):
+    body = item("Cut the wood") + item("Sand it") + paragraph("Let it rest.")
+    body += item("Paint it") + item("Dry it") + paragraph("Then the lid:")
+    body += item("Measure", "2") + item("Saw", "2") + paragraph("At last:") + item("Sand it", "2")
+    parts = {"word/numbering.xml": NUMBERING, "word/styles.xml": STYLES}
+    found = await documents.read(docx(body, **parts))
+    lines = [line for line in found.markdown.splitlines() if line[:1].isdigit()]
+    assert lines == [
+        *("1. Cut the wood", "2. Sand it", "3. Paint it", "4. Dry it"),
+        *("1. Measure", "2. Saw", "3. Sand it"),
+    ]
+
+
+async def test_headers_and_footers_of_a_text_document_are_given_once(documents):
+    def margin(kind: str, text: str) -> str:
+        return f"{XML}<w:{kind} {office.W}>{paragraph(text)}</w:{kind}>"
+
+    parts = {
+        "word/header1.xml": margin("hdr", "Harbour Office"),
+        "word/header2.xml": margin("hdr", "Harbour Office"),
+        "word/footer1.xml": margin("ftr", "Contract 55-A"),
+        "word/footer2.xml": margin("ftr", "7"),
+    }
+    text = (await documents.read(docx(**parts))).markdown
+    assert text.count("Header: Harbour Office") == 1
+    assert text.rstrip().endswith("Footer: Contract 55-A")
+    assert text.index("Header: ") < text.index("KESTREL") < text.index("Footer: ")
+    assert "Header:" not in (await documents.read(docx())).markdown
+
+
 @each_case("name", ["x.docx", "x.pdf", "x.csv", ""])
 async def test_nothing_is_an_error(documents, name):
     with pytest.raises(UnsupportedContent, match="empty"):

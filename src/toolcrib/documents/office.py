@@ -139,6 +139,125 @@ class Presentation:
                 yield node.get("Id", ""), target.lstrip("/")
 
 
+MAX_MARGIN_PARTS = 20
+MAX_MARGIN_CHARS = 1_000
+"""Characters of all headers, or of all footers."""
+MAX_PASSED_ITEMS = 50
+"""Numbered paragraphs passed over in search of the one that a line stands for, as of tables."""
+_ORDERED = re.compile(r"^\d{1,6}\. (.*)$", re.MULTILINE)
+_FIRST = re.compile(r"^1\. ", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+
+
+class WordDocument:
+    """What the converter leaves out of a text document: margins, and how lists go on."""
+
+    def __init__(self, archive: OfficeArchive) -> None:
+        self._archive = archive
+
+    def with_margins(self, text: str) -> str:
+        """The text with headers before and footers behind it, each once."""
+        header, footer = self._margin("header"), self._margin("footer")
+        parts = (f"Header: {header}" if header else "", text, f"Footer: {footer}" if footer else "")
+        return "\n\n".join(filter(None, parts))
+
+    def _margin(self, kind: str) -> str:
+        names = (n for n in self._archive.names if re.fullmatch(rf"word/{kind}\d*\.xml", n))
+        texts: dict[str, None] = {}
+        for name in sorted(names, key=_number)[:MAX_MARGIN_PARTS]:
+            root = _parsed(self._archive.read(name))
+            lines = filter(None, map(_text, _named(root, "p")))
+            texts[" / ".join(lines)] = None
+        # The number of the page alone says nothing.
+        telling = (text for text in texts if any(map(str.isalpha, text)))
+        return " | ".join(telling)[:MAX_MARGIN_CHARS]
+
+    def with_numbers(self, text: str) -> str:
+        """The Markdown with the numbers that its items have: a list may go on after other text."""
+        if len(_FIRST.findall(text)) < 2:
+            return text
+        items, at = list(self._items()), 0
+
+        def numbered(match: re.Match[str]) -> str:
+            nonlocal at
+            words = _letters(_LINK.sub(r"\1", match[1]))
+            for place in range(at, min(at + MAX_PASSED_ITEMS, len(items))):
+                if words and items[place][0].startswith(words):
+                    at = place + 1
+                    return f"{items[place][1]}. {match[1]}"
+            return match[0]
+
+        return _ORDERED.sub(numbered, text)
+
+    def _items(self) -> Iterator[tuple[str, int]]:
+        """The letters of each numbered paragraph of the outermost level, and its number."""
+        lists, styles = self._lists(), self._styles()
+        counts: dict[str, int] = {}
+        begun: set[str] = set()
+        for paragraph in _named(_parsed(self._archive.read("word/document.xml")), "p"):
+            style = next((_value(node) for node in _named(paragraph, "pStyle")), "")
+            numbering = next(_named(paragraph, "numPr"), None)
+            level, name = _place_in_list(numbering)
+            name = name or styles.get(style, "")
+            if level != "0" or name not in lists:
+                continue
+            shared, start, restart = lists[name]
+            if restart is not None and name not in begun:
+                counts[shared] = restart - 1
+            begun.add(name)
+            counts[shared] = counts.get(shared, start - 1) + 1
+            yield _letters(_text(paragraph)), counts[shared]
+
+    def _styles(self) -> dict[str, str]:
+        """The list that a style puts its paragraphs into."""
+        root = _parsed(self._archive.read("word/styles.xml"))
+        found = {}
+        for style in _named(root, "style"):
+            name = _place_in_list(next(_named(style, "numPr"), None))[1]
+            found[_mark(style, "styleId")] = name
+        return found
+
+    def _lists(self) -> dict[str, tuple[str, int, int | None]]:
+        """The decimal lists: what they count by, where that begins, and where they begin anew."""
+        root = _parsed(self._archive.read("word/numbering.xml"))
+        starts: dict[str, int] = {}
+        for shared in _named(root, "abstractNum"):
+            level = next(_named(shared, "lvl"), None)
+            if level is None or next(map(_value, _named(level, "numFmt")), "") != "decimal":
+                continue
+            starts[_mark(shared, "abstractNumId")] = _first_number(level, "start") or 1
+        found = {}
+        for listed in _named(root, "num"):
+            by = next(map(_value, _named(listed, "abstractNumId")), "")
+            if by in starts:
+                restart = _first_number(listed, "startOverride")
+                found[_mark(listed, "numId")] = (by, starts[by], restart)
+        return found
+
+
+def _mark(node: ET.Element, name: str) -> str:
+    return next((v for k, v in node.attrib.items() if k.endswith(f"}}{name}")), "")
+
+
+def _value(node: ET.Element) -> str:
+    return _mark(node, "val")
+
+
+def _first_number(node: ET.Element, name: str) -> int | None:
+    text = next(map(_value, _named(node, name)), "")
+    return int(text) if text.isdecimal() and len(text) < 7 else None
+
+
+def _place_in_list(numbering: ET.Element | None) -> tuple[str, str]:
+    """The level, and the list; "" where none is named."""
+    level = next(map(_value, _named(numbering, "ilvl")), "0")
+    return level, next(map(_value, _named(numbering, "numId")), "")
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
 def _number(name: str) -> int:
     match = _NUMBER.search(name)
     return int(match[1]) if match else 0
@@ -325,7 +444,11 @@ def _pages(
         ], "sheet"
     if kind == "ppt" and len(parts) > 1:
         return [_slide(n, part.content) for n, part in enumerate(parts, 1)], "slide"
-    return [DocumentPage(1, _RULE.sub("", found.content).strip())], ""
+    text = _RULE.sub("", found.content).strip()
+    if kind == "docx" and archive is not None:
+        word = WordDocument(archive)
+        text = word.with_margins(word.with_numbers(text))
+    return [DocumentPage(1, text)], ""
 
 
 def _slides(found: ExtractedDocument, deck: Presentation) -> list[DocumentPage]:
