@@ -247,3 +247,20 @@ def test_a_known_secret_is_hidden_in_every_spelling(spelling):
 def test_no_secret_hides_nothing():
     assert SecretFilter().text("a b") == "a b"
     assert SecretFilter().value({"a": 1}) == {"a": 1}
+
+
+@each_case(
+    ("text", "hidden"),
+    [
+        ("My bank password is Kx9!vTq2pL7z, I think", f"My bank password is {HIDDEN} I think"),
+        ("Das Kennwort lautet Sommer2024", f"Das Kennwort lautet {HIDDEN}"),
+        ('the password of the NAS is "swordfish".', f'the password of the NAS is "{HIDDEN}".'),
+        ("The PIN is 1234", f"The PIN is {HIDDEN}"),
+        ("my password manager is Bitwarden", "my password manager is Bitwarden"),
+        ("the password policy is 12 characters", "the password policy is 12 characters"),
+    ],
+)
+def test_what_a_sentence_gives_away_is_hidden(text: str, hidden: str) -> None:
+    assert redact_text(text) == hidden
+    assert redact({"fact": text}) == {"fact": hidden}
+    assert redact_text(hidden) == hidden

@@ -18,6 +18,7 @@ from urllib.parse import quote, quote_plus
 
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import well_formed
+from toolcrib.state.sentence_secrets import SIGNS, find_in_sentences
 from toolcrib.text.cleaner import clean
 
 HIDDEN = "[redacted]"
@@ -172,7 +173,20 @@ def redact_text(text: str) -> str:
         text = _hide_named(_PAIR, text)
     if has(":", "="):
         text = _hide_named(_ASSIGNED, text)
+    text = _hide_in_sentences(text, folded)
     return _hide_named(_FLAG, text) if has("-") else text
+
+
+def _hide_in_sentences(text: str, folded: str) -> str:
+    """Hide what a sentence gives away: "my PIN is …"; `folded` is the text in small letters."""
+    if not any(sign in folded for sign in SIGNS):
+        return text
+    parts, done = [], 0
+    for start, end in sorted(find_in_sentences(text)):
+        if start >= done:
+            parts += [text[done:start], HIDDEN]
+            done = end
+    return "".join([*parts, text[done:]])
 
 
 def names_secret(name: str) -> bool:

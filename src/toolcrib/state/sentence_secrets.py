@@ -61,6 +61,15 @@ _NO_VALUE = re.compile(
 _EDGES = ".,;:!?)*_`\"'»”’"
 
 
+SIGNS = (
+    *("pass", "pwd", "code", "cvv", "cvc", "zahl", "wort", "woord", "wachtzin", "senord", "mdp"),
+    *("phrase", "contrase", "clave", "parol", "chiave", "codice", "senha", "código", "kod", "has"),
+    *("heslo", "salasana", "jelsz", "geslo", "lozinka", "şifre", "парол", "κωδικ", "lykilor"),
+    *("slapta", "pin", "tunnusluku", "пин"),
+)
+"""One of these, in small letters, is in every text in which something is found."""
+
+
 def find_in_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where a sentence says what a password or a PIN is: from where to where in the text."""
     for pattern in (_NAMED, _NAMED_AFTER):
