@@ -24,7 +24,8 @@ if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it can
 
 MEMORY = "1GB"
 MAX_CONVERTED_ROWS = 5_000_000
-MAX_CONVERTED_BYTES = 200_000_000
+PACKED_RATIO = 10
+MAX_CONVERTED_BYTES = 100_000_000
 """Of CSV with numbers that DuckDB does not read as such."""
 MAX_CHECKED_BYTES = 20_000_000
 """Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell."""
@@ -181,6 +182,8 @@ class _Database:
         for file in new:
             if not self._is_readable(file):
                 self._convert(file)
+            elif file["kind"] == "csv" and self._has_other_numbers(file):
+                self._convert_numbers(file)
 
     def open(self, *, strict: bool = True) -> None:
         """Make the views, over those that were there."""
@@ -233,11 +236,8 @@ class _Database:
             return True
         head = os.pread(fd, SAMPLE_BYTES, 0)
         packed = head.startswith(b"\x1f\x8b")
-        if kind != "csv" or not (packed or charset_of(head).name in ("utf-8", "ascii")):
-            return False
-        if file["size"] <= MAX_CONVERTED_BYTES and self._has_other_numbers(file):
-            return False
-        return file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"])
+        plain = kind == "csv" and (packed or charset_of(head).name in ("utf-8", "ascii"))
+        return plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"]))
 
     def _has_other_numbers(self, file: dict[str, Any]) -> bool:
         """Whether there are numbers that DuckDB takes for others, or for texts.
@@ -257,6 +257,18 @@ class _Database:
             not ((plain.fullmatch(cell := str(row[n])) and own.fullmatch(cell)) or not cell.strip())
             for row in islice(table.rows, SAMPLED_ROWS)
             for n, own in numeric
+        )
+
+    def _convert_numbers(self, file: dict[str, Any]) -> None:
+        """Convert a file for its numbers, or say what becomes of them where it is too large."""
+        packed = os.pread(file["fd"], 2, 0) == b"\x1f\x8b"
+        with suppress(TooLarge):
+            if file["size"] <= MAX_CONVERTED_BYTES // (PACKED_RATIO if packed else 1):
+                self._convert(file)
+                return
+        self.notes.append(
+            f"{file['name']} is too large to be converted, so DuckDB reads its numbers: 1.500 is "
+            "1.5, and those in other groups or with units are texts."
         )
 
     def _convert(self, file: dict[str, Any]) -> None:

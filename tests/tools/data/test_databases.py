@@ -128,6 +128,12 @@ async def test_files_are_read_alike_by_sql_and_without(box: Toolbox, ws: Path) -
     (ws / "codes.csv").write_text("zip,phone,n\n01234,+4930123456,1\n11111,+4420794609,2\n")
     codes = await ok(box, "query_database", source="codes.csv", sql="SELECT * FROM data")
     assert codes.data["rows"] == [["01234", "+4930123456", 1], ["11111", "+4420794609", 2]]
+    filler = "x" * 110_000
+    rows = "".join(f"{n};1.500;{filler}\n" for n in range(1000))
+    (ws / "large.csv").write_text(f"n;sales;text\n{rows}")
+    noted = await ok(box, "query_database", source="large.csv", sql="SELECT max(sales) FROM data")
+    assert noted.data["rows"] == [[1.5]]
+    assert "DuckDB reads its numbers: 1.500 is 1.5" in noted.text
     (ws / "gaps.csv").write_text("k,v\na,1\nb,n/a\nc,-\nd,3\n")
     gaps = await ok(box, "query_database", source="gaps.csv", sql="SELECT sum(v) FROM data")
     assert gaps.data["rows"] == [[4]]
