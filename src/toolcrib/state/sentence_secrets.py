@@ -17,13 +17,17 @@ _PASSWORDS = (
     r"pass[ -]?words?|passwd|pwd|pass[ -]?phrases?|pass[ -]?codes?|log-?in codes?|access codes?"
     r"|security codes?|cvv|cvc|geheimzahl|losungswort|zugangscode"
     r"|\w{0,20}(?:passw[oö]rt(?:er)?|kennw[oö]rt(?:er)?|wachtwoord(?:en)?|lösenord(?:et)?|passord(?:et)?)"
-    r"|mots? de passe|mdp|phrase secrète|code (?:secret|d'accès)|contraseñas?|clave|palabra clave"
+    r"|mots? de passe|mdp|phrase secrète|code (?:secret|d'accès)|contraseñas?"
+    r"|clave (?:de acceso|secreta|del? wi-?fi)"
     r"|parola d'ordine|parola|chiave d'accesso|codice (?:segreto|di accesso)|senha|palavra[ -]passe"
     r"|código de acesso|código de acceso|wachtzin|toegangscode|hasło|hasła|heslo"
     r"|adgangskode(?:n)?|kodeord(?:et)?|salasana(?:ni)?|jelszó|jelszava?m?"
     r"|geslo|lozinka|şifre(?:m|si)?|парол[ьяи]|κωδικός|lykilorð|parool|parole|slaptažodis"
 )
-_PINS = r"pin|pin[ -]?codes?|pin[ -]?nummer|code pin|codice pin|código pin|tunnusluku|пин(?:-?код)?"
+_PINS = (
+    r"pin|pin[ -]?codes?|pin[ -]?nummer|code pin|codice pin|código pin|tunnusluku|пин(?:-?код)?"
+    r"|(?:alarm|door|gate|entry|unlock)[ -]code|türcode|clave(?! de acceso| secreta| del? wi)"
+)
 _BELONGING = (
     r"for|of|to|at|on|in|für|fürs|von|vom|zum|zur|des|der|am|im|beim|pour|du|de|d'\w+|del|della"
     r"|dello|para|per|di|da|do|dos|voor|van|na|pro|för|til|till|på|для|от|к|на"
