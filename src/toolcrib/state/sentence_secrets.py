@@ -50,6 +50,12 @@ _NAMED_AFTER = re.compile(
     rf"(?:(?P<pin>{_PINS})|{_PASSWORDS})(?=\s{{0,3}}(?:[.,;:!?)]|$)|\s{{1,3}}(?:{_BELONGING})(?!\w))",
     re.IGNORECASE | re.MULTILINE,
 )
+_NAMED_WITHOUT_BLANKS = re.compile(
+    r"(?:(?P<pin>暗証番号|暗证)|密[码碼]|口令|パスワード|비밀번호|암호)[^\s\x21-\x7e。，、]{0,8}?\s?"
+    r"(?:(?P<sign>[:：])|[是为為は은는])\s?"
+    r"(?:[「『“\"'](?P<quoted>[^\n」』”\"']{4,100})|(?P<bare>[\x21-\x7e]{4,100}))"
+)
+"""The same in Chinese, Japanese and Korean."""
 _NAMES = re.compile(rf"(?:{_PINS}|{_PASSWORDS})", re.IGNORECASE)
 _REFERENCE = re.compile(
     r"\$|%\w+%$|\{|\[|<|https?:|[a-z]+://|[~.]{0,2}/|[A-Za-z]:\\|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
@@ -69,14 +75,14 @@ SIGNS = (
     *("pass", "pwd", "code", "cvv", "cvc", "zahl", "wort", "woord", "wachtzin", "senord", "mdp"),
     *("phrase", "contrase", "clave", "parol", "chiave", "codice", "senha", "código", "kod", "has"),
     *("heslo", "salasana", "jelsz", "geslo", "lozinka", "şifre", "парол", "κωδικ", "lykilor"),
-    *("slapta", "pin", "tunnusluku", "пин"),
+    *("slapta", "pin", "tunnusluku", "пин", "密", "口令", "暗", "パスワード", "비밀번호", "암호"),
 )
 """One of these, in small letters, is in every text in which something is found."""
 
 
 def find_in_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where a sentence says what a password or a PIN is: from where to where in the text."""
-    for pattern in (_NAMED, _NAMED_AFTER):
+    for pattern in (_NAMED, _NAMED_AFTER, _NAMED_WITHOUT_BLANKS):
         for match in pattern.finditer(text):
             group = "bare" if match["quoted"] is None else "quoted"
             if _is_secret(match, match[group], group):
