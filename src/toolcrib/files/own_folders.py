@@ -14,7 +14,7 @@ from toolcrib.files.trees import entries_beneath, is_folder
 
 MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
 MAX_HOME_ENTRIES = 2_000
-MAX_HOME_FOLDERS, MAX_HOME_DEPTH = 500, 3
+MAX_HOME_FOLDERS, MAX_HOME_DEPTH = 500, 5
 NO_SETTINGS = GENERATED_FOLDERS | {"Cache", "cache", "logs", ".local", ".npm", ".nvm", ".wine"}
 """Folders of the home whose links are not looked for."""
 MARKS_OF_REPOSITORY = frozenset({".git", "HEAD"})

@@ -47,6 +47,7 @@ class Targets:
             real, links = follow("/", place)
             if plain != place:
                 self.add(plain, is_folder=is_folder)
+                self.add_links(_before_ups(place))
             for path in {plain, real}:
                 if self.is_inside(path) or (is_folder and path in self.roots):
                     (self.folders if is_folder else self.files).add(path)
@@ -78,6 +79,14 @@ class Targets:
     def _above(self) -> frozenset[str]:
         named = (*self.files, *self.folders)
         return frozenset(each for place in named for each in folders_above(place))
+
+
+def _before_ups(place: str) -> Iterator[str]:
+    """The folders from which `..` leads up: a link in their place has another file found."""
+    names = place.split("/")
+    for at, name in enumerate(names):
+        if name == "..":
+            yield os.path.normpath("/".join(names[:at]))
 
 
 def folders_above(path: str) -> Iterator[str]:

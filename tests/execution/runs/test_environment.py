@@ -37,6 +37,7 @@ NAMED = {
     "a relative folder": ("PERL5OPT", "-I./pm -MFoo", "mkdir pm; echo x > pm/Foo.pm"),
     "options in a file": ("CFLAGS", "-O2 @{root}/flags", "echo x > flags"),
     "an address of a file": ("NODE_OPTIONS", "--import file://{root}/a%20b.mjs", "> 'a b.mjs'"),
+    "by a link before `..`": ("BASH_ENV", "{root}/up/../env2.sh", "mkdir -p e/f; ln -s e/f up"),
     "from the home folder": ("ENV", "$HOME/shrc", "echo x > shrc"),
     "a relative one by a link": ("LD_LIBRARY_PATH", "out/lib", "mkdir x; ln -s x out"),
     "compiled code": ("PYTHONPYCACHEPREFIX", "{root}/c", "mkdir c; echo x > c/a.pyc"),

@@ -47,6 +47,10 @@ TAKES_UP = {
     "what a build holds": "sed -i /build/d .gitignore",
     "what a build holds further down": "echo '!dist/' > sub/.gitignore",
 }
+TAKES_UP |= {
+    "a list of any program": "sed -i /env/d .toolignore",
+    "a list that is included": "sed -i /include/d .gcloudignore",
+}
 PLAIN = {
     "one more line": "echo dist >> .gitignore",
     "a line for these files": "sed -i 's/^.env.*/**\\/.env/' .gitignore",
@@ -77,6 +81,8 @@ def full(root: Path) -> Path:
         (root / name).write_text("a secret\n")
     (root / ".hgignore").write_text("syntax: regexp\nenv\n")
     (root / ".cursorignore").write_text(IGNORED)
+    (root / ".toolignore").write_text(IGNORED)
+    (root / ".gcloudignore").write_text("#!include:.gitignore\n")
     (root / ".gitignore").write_text(IGNORED)
     (root / ".dockerignore").write_text(IGNORED)
     (root / ".git/info").mkdir(exist_ok=True)

@@ -346,11 +346,13 @@ async def test_where_links_of_the_home_folder_lead_is_held(
     (home / "notes").symlink_to(root / "notes")
     (home / ".ssh").mkdir()
     (home / ".ssh/config").symlink_to(root / "rc/ssh")
+    (home / ".config/Code/User").mkdir(parents=True)
+    (home / ".config/Code/User/settings.json").symlink_to(root / "rc/code")
     # Developers link whole projects there, for a package manager or an editor.
     (home / ".config/yarn/link").mkdir(parents=True)
     (home / ".config/yarn/link/notes").symlink_to(root / "notes")
-    for script in ("echo x > rc/bashrc", "echo x > fish/config.fish", "echo x > rc/ssh"):
-        outcome = await bench.changed(script)
+    for place in ("rc/bashrc", "fish/config.fish", "rc/ssh", "rc/code"):
+        outcome = await bench.changed(f"echo x > {place}")
         assert outcome.state == "held", outcome
         assert "by the link" in str(outcome.notes)
     assert (await bench.changed("echo x > notes/a; echo x > rc/other")).state == "applied"

@@ -12,7 +12,7 @@ import pytest
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench
 from toolcrib.core.errors import NoResults
-from toolcrib.execution.runs.triggers import CLOSED, LIKE_AN_OPTION
+from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY, LIKE_AN_OPTION
 
 pytestmark = pytest.mark.rows("C074", "E33")
 ACTED_ON = [
@@ -48,6 +48,9 @@ ACTED_ON = [
     ".markdownlint-cli2.cjs", "tslint.json", ".standard.yml", ".credo.exs", ".yardopts", ".rspec",
     ".lite_project.lua", ".tm_properties", "CMakeLists.txt.user", "app.pro.user", "flake.lock",
     "default.nix", ".oxlintrc.json", "babel.config.js", "Session.vim",
+    ".turbo/config.json", ".gradle/config.properties", ".newtool/.cache/x", ".lock/x",
+    ".profile.d/x", ".template-lintrc.mjs", ".github/git-commit-instructions.md",
+    ".dart_tool/package_config.json",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
@@ -58,6 +61,8 @@ PLAIN = [
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
     ".pytest_cache/v/x", "web/.next/server/x.js", ".gitkeep", ".cache/tool/.settings", ".nvmrc",
     ".github/ISSUE_TEMPLATE/bug.md", ".eslintcache", ".main.c.swp", "libs/.deps/a.Po",
+    "target/.rustc_info.json", "target/debug/.cargo-lock", "build/.ninja_log", "dist/.vite/m.json",
+    "docs/_build/.doctrees/x", ".github/CODEOWNERS", ".clang-format", ".turbo/cache/x",
 ]  # fmt: skip
 
 
@@ -87,6 +92,12 @@ async def test_a_name_with_a_dot_that_nobody_knows(bench: RunBench, root: Path) 
     assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
     assert (await bench.changed("echo 3 > a/.tool/z")).state == "applied"
     assert (await bench.changed("echo 3 > a/.other")).state == "held"
+    subprocess.run(["git", "init", "-q", "--template="], cwd=root, check=True)
+    inner = await bench.changed("echo x > .git/lazygit.yml")
+    assert IN_REPOSITORY in str(inner.notes)
+    subprocess.run(["git", "init", "-q", "--bare", "--template=", ".bare"], cwd=root, check=True)
+    assert (await bench.changed("mkdir .bare/logs; echo x > .bare/logs/HEAD")).state == "applied"
+    assert (await bench.changed("echo x > .bare/main.js")).state == "held"
     (root / ".mine").symlink_to("real")
     (root / "real").mkdir()
     linked = await bench.changed("echo x > real/x")
@@ -100,7 +111,7 @@ async def test_a_folder_that_its_owner_may_not_read(bench: RunBench, root: Path)
     (root / "open").mkdir()
     for script in (
         *("chmod 000 sub/.git/refs", "chmod 600 sub/.git/info", "chmod 200 sub/.git/HEAD"),
-        *("chmod a-x sub", "rmdir open; mkdir -m 000 open"),
+        *("chmod a-x sub", "rmdir open; mkdir -m 000 open", "rmdir open; > open; chmod 0 open"),
     ):
         outcome = await bench.changed(script)
         assert outcome.state == "held", script
@@ -109,7 +120,7 @@ async def test_a_folder_that_its_owner_may_not_read(bench: RunBench, root: Path)
     assert (await bench.changed(made)).state == "applied"
 
 
-@each_case("name", ["-x", "+!sh x", "+so x", "@x"])
+@each_case("name", ["-x", "+!sh x", "+so x", "+so.x.txt", "@x", "a|", "|a", "a --checkpoint=1"])
 async def test_names_that_programs_take_for_options(bench: RunBench, name: str) -> None:
     outcome = await bench.changed(f"echo 1 > './{name}'")
     assert LIKE_AN_OPTION in str(outcome.notes)
@@ -118,7 +129,9 @@ async def test_names_that_programs_take_for_options(bench: RunBench, name: str) 
 
 async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) -> None:
     names = ("+page.svelte", "+page.server.ts", "+layout@.svelte", "+page@(app).svelte")
-    outcome = await bench.changed(f"touch {' '.join(map(repr, names))}; mkdir @types; >@types/x.ts")
+    names += ("+not-found.tsx", "routes/-utils.ts", "routes/-components/a.tsx", "a - b.md")
+    made = "mkdir -p @types routes/-components; >@types/x.ts; touch"
+    outcome = await bench.changed(f"{made} {' '.join(map(repr, names))}")
     assert outcome.state == "applied", outcome.notes
     assert (root / "+page@(app).svelte").exists()
 
@@ -387,8 +400,17 @@ async def test_a_name_like_an_option_is_held(bench: RunBench, root: Path) -> Non
 
 
 async def test_the_version_of_python_may_be_no_program(bench: RunBench) -> None:
-    assert (await bench.changed("echo 3.12 > .python-version")).state == "applied"
-    assert (await bench.changed("echo ./tools/py > .python-version")).state == "held"
+    for version in ("3.12", "3.12.1\\n3.11", "cpython@3.13", "# ours\\npypy3.10-7.3.12"):
+        assert (await bench.changed(f"printf '{version}' > .python-version")).state == "applied"
+    assert (
+        await bench.changed("echo lts/iron > .nvmrc; echo 1.21 > .go-version")
+    ).state == "applied"
+    for script in (
+        *("echo ./tools/py > .python-version", "echo evil > .python-version"),
+        *("echo path:evil > .node-version", "echo ../../.. > .java-version"),
+        *("yes '' | head -c 2000 > .python-version", "echo 3 > pin; ln -sf pin .python-version"),
+    ):
+        assert (await bench.changed(script)).state == "held", script
 
 
 async def test_what_goes_as_a_whole_or_belongs_to_dependencies_is_not_missed(

@@ -40,6 +40,8 @@ NOT_LOOKED_INTO = GENERATED_FOLDERS - {"dist", "build", "vendor", "target"}
 MAX_BYTES, MAX_LINES, MAX_LINE_CHARS = 256 * 1024, 2_000, 500
 MAX_FOLDERS, MAX_DEPTH = 5_000, 200
 """Of the look for protected files."""
+INCLUDE = "#!include:"
+"""By which some have the patterns of another file."""
 UNKNOWN = "[unknown]"
 """Of what cannot be told: no plain pattern, so that it may fit every file."""
 _NAME = r"(?:\*\*|(?:[\w.?~@+ -]|\*(?!\*))+)"
@@ -49,7 +51,8 @@ _PLAIN = re.compile(rf"/?{_NAME}(?:/{_NAME})*/?", re.ASCII)
 
 def folder_of(path: SafePath) -> SafePath | None:
     """The folder whose files an ignore file speaks of; None for what is none."""
-    if fold(path.name) in NAMES:
+    name = fold(path.name)
+    if name in NAMES or (name.startswith(".") and name.endswith("ignore")):
         return path.parent
     if fold(path.name).endswith(DOCKERIGNORE):
         return _context(path)
@@ -159,7 +162,7 @@ def _lines(data: bytes | None) -> list[str]:
         return [UNKNOWN]
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     lines = [line.removesuffix("\r").rstrip(" ") for line in text.split("\n")]
-    found = [line for line in lines if line and line[0] != "#"]
+    found = [line for line in lines if line and (line[0] != "#" or line.startswith(INCLUDE))]
     return found if len(found) <= MAX_LINES else [UNKNOWN]
 
 

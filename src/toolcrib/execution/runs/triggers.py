@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING
 from toolcrib.core.context import Ctx, conversation_of
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.execution.runs.dot_names import DOT_NAME, find_dot_name
+from toolcrib.execution.runs.dot_names import (
+    DOT_NAME,
+    MAX_VERSION_BYTES,
+    find_dot_name,
+    is_gits_own,
+    is_version,
+    names_version,
+)
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
 from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
@@ -39,9 +46,9 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.index import HASH_SIZES
+from toolcrib.files.repositories.index import HASH_SIZES, INDEX
 from toolcrib.files.repositories.judgement import repository_depth, shows_others, staged
-from toolcrib.files.repositories.places import is_repository, names_of_repository
+from toolcrib.files.repositories.places import GIT, is_repository, names_of_repository
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.targets import Targets
 from toolcrib.text.display import printable, some_of
@@ -75,8 +82,7 @@ CLOSED = "its owner could not read it any more, so programs would take it for em
 ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
-PYTHON_VERSION = ".python-version"
-NAMES_A_PYTHON = "a program that is run for Python"
+IN_REPOSITORY = "settings that programs beside git have in a repository"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
 UNCOVERED = "by it, what is protected from reading is taken up, as by `git add -A`"
@@ -95,8 +101,14 @@ _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
 _MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
 _NAMES_A_FOLDER = PatternSet((".jj/repo",))
 """What may also be a file, which says where the folder is on whose content programs act."""
-_ROUTE = re.compile(r"\+[A-Za-z]\w*(?:@[\w()\[\]-]*)?(?:\.\w+)+")
+_ROUTE = re.compile(
+    r"\+[A-Za-z][\w-]*(?:@[\w()\[\]-]*)?(?:\.\w+)*\.(?:svelte|[jt]sx?|vue|mdx?|css|html)"
+)
 """A name as frameworks of the web have it (`+page.svelte`), and no command of an editor."""
+ROUTES = "routes"
+_ROUTE_PART = re.compile(r"-[a-z]{2}[a-z-]*(?:\.(?:[jt]sx?|css))?")
+"""What they leave out in their folder of that name."""
+_PIPED = re.compile(r"^[|<>]|\|$|\s--[a-z]")
 _KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
 
 
@@ -211,8 +223,10 @@ class Triggers:
             yield BY_A_LINK, place
         elif kind := named.kind(delta):
             yield kind, place
-        elif folder := _dot_name(delta.path):
+        elif (folder := _dot_name(delta.path)) and not _says_version(delta):
             yield DOT_NAME, folder
+        elif _is_in_repository(delta.path):
+            yield IN_REPOSITORY, place
         elif is_link:
             yield from ((kind, place) for kind in _kinds_by_link(delta, links, named.git))
         else:
@@ -284,7 +298,7 @@ class _Named:
         path, place = delta.path, delta.path.real_absolute
         if path.name == ATTRIBUTES and DEPENDENCY_FOLDERS.isdisjoint(path.parts):
             return WITHOUT_IT
-        if path.name == "index" and repository_depth(path) == len(path.parts) - 1:
+        if INDEX.match(fold(path.name)) and repository_depth(path) is not None:
             return WITHOUT_INDEX
         if is_repository({image.path for image in delta.before}):
             return ""
@@ -311,19 +325,25 @@ def _may_act(delta: Delta) -> bool:
 def _closes(delta: Delta) -> bool:
     """Whether the user loses the right to read a file, or to look into a folder, that was there."""
     after, before = delta.after, delta.before
-    if after is None or not before or delta.replaces or after.kind == "link":
+    if after is None or not before or after.kind == "link" or before[0].kind == "link":
         return False
     needed = 0o500 if after.kind == "folder" else 0o400
     return bool(before[0].mode & needed & ~after.mode)
 
 
 def _is_like_an_option(delta: Delta) -> bool:
-    """Of tar and most others; of editors, and of compilers, which read more of them from a file."""
+    """Of tar and most others; of editors, and of compilers, which read more of them from a file.
+
+    Perl runs what ends with `|`, and xargs parts names at blanks.
+    """
     name, after = delta.path.name, delta.after
-    if delta.before or name.startswith("-"):
-        return not delta.before
-    is_file = after is not None and after.kind != "folder"
-    return is_file and (name.startswith("@") or (name[:1] == "+" and not _ROUTE.fullmatch(name)))
+    if after is None or (delta.before and not delta.replaces):
+        return False
+    if name.startswith("-"):
+        return ROUTES not in delta.path.parts or not _ROUTE_PART.fullmatch(name)
+    is_file = after.kind != "folder"
+    begins = name.startswith("@") or (name[:1] == "+" and not _ROUTE.fullmatch(name))
+    return (is_file and begins) or _PIPED.search(name) is not None
 
 
 def _display(delta: Delta, place: str) -> str:
@@ -348,8 +368,32 @@ def _dot_name(path: SafePath) -> str:
     """The file or folder that is taken for settings by its name, absolute; "" for none."""
     depth = find_dot_name(path)
     place = path.ancestor(depth).absolute if depth else ""
-    # Of a repository, as `.bare`, there are rules already.
-    return "" if place and is_repository(names_of_repository(place)) else place
+    if place and is_repository(names_of_repository(place)):
+        # Of a repository, as `.bare`, there are rules already.
+        return "" if len(path.parts) == depth or is_gits_own(path.parts[depth or 0]) else place
+    return place
+
+
+def _says_version(delta: Delta) -> bool:
+    """Whether a file does nothing but to name a version, as of Python."""
+    if not names_version(delta.path) or delta.new is None:
+        return False
+    content = b""
+    with suppress(ToolError, OSError):
+        for chunk in delta.new.chunks():
+            content += chunk
+            if len(content) > MAX_VERSION_BYTES:
+                break
+        return is_version(content)
+    return False
+
+
+def _is_in_repository(path: SafePath) -> bool:
+    """Whether it lies in a `.git` under a name that git itself does not have."""
+    parts = path.parts
+    if GIT not in parts[:-1]:
+        return False
+    return not is_gits_own(parts[parts.index(GIT) + 1])
 
 
 @lru_cache(maxsize=10_000)
@@ -441,8 +485,6 @@ def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
         yield SUPER_JOURNAL, place
     if shows_others(delta):
         yield SHOWS_OTHERS, place
-    if delta.path.name == PYTHON_VERSION and b"/" in _end_of(delta, MAX_COMPARED_BYTES):
-        yield NAMES_A_PYTHON, place
     for path in _acting_staged(delta, named):
         yield STAGED, path.absolute
 
@@ -455,7 +497,7 @@ def _acting_staged(delta: Delta, named: _Named) -> Iterator[SafePath]:
     for path, digest in staged(delta):
         if not digest or path.gate.pattern(path, "read"):  # in a folder may be anything
             yield path
-        elif named.kind_by_place(path):
+        elif not names_version(path) and named.kind_by_place(path):
             with suppress(ToolError, OSError):
                 if digest in _hashes(_user_content(path), len(digest)):
                     continue

@@ -60,13 +60,13 @@ def verdict_on(
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
     for delta in judge.deltas:
-        if _is_made_again(delta):
+        if _is_cached_code(delta):
             continue
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         objection = judge.objection(delta)
         if objection is None:
-            verdict.deltas.append(delta)
+            verdict.deltas += [] if _is_left_to_git(delta) else [delta]
             verdict.lost += _lost(delta, limits)
             continue
         if objection.rule == GIT and objection.place == delta.path:
@@ -89,18 +89,24 @@ def verdict_on(
     return verdict
 
 
-def _is_made_again(delta: Delta) -> bool:
-    """Whether Python or git believes it without a look at its source, and can do without it.
+def _is_cached_code(delta: Delta) -> bool:
+    """Whether Python would run it without a look at its source, and makes it again without it.
 
     No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
     """
     names = tuple(map(fold, delta.path.parts))
-    if delta.after is None or is_made_again(delta.path):
-        return delta.after is not None
-    if CODE_CACHE not in names:
+    if delta.after is None or CODE_CACHE not in names:
         return False
     above = names[: names.index(CODE_CACHE)]
     return DEPENDENCY_FOLDERS.isdisjoint(above) or not SCRATCH_OF_DEPENDENCIES.isdisjoint(above)
+
+
+def _is_left_to_git(delta: Delta) -> bool:
+    """Whether git believes it without a look at its objects, and can do without it."""
+    if delta.after is None or not is_made_again(delta.path):
+        return False
+    # The old one of several packs would not go with those that are there now.
+    return not (delta.before and delta.path.name.startswith("multi-pack-index"))
 
 
 @dataclass(frozen=True, slots=True)

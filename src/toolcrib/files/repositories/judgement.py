@@ -404,7 +404,8 @@ def _index_trouble(delta: Delta, hash_size: int) -> str:
 def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
     """What an index has that it did not have before: each path, with its hash, b"" for a folder.
 
-    The index stands for an entry without a name.
+    The index stands for an entry without a name. What it has no more counts, as a folder does, if
+    it must not be read.
 
     That of a further working tree, or of a repository with a name of its own, is taken to lie
     where the repository does, that of a submodule where its name says.
@@ -430,6 +431,10 @@ def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:
             names = os.fsdecode(entry.name).removesuffix("/").split("/")
             digest = b"" if entry.name.endswith(b"/") else entry.hash(hash_size)
             found[place.at((*place.parts, *names))] = digest
+        for name in _gone_names(old, new, hash_size):
+            path = place.at((*place.parts, *os.fsdecode(name).split("/")))
+            if path.gate.pattern(path, "read"):  # `git add` would store it anew
+                found[path] = b""
     return list(found.items())
 
 
@@ -444,6 +449,14 @@ def _new_entries(old: bytes, new: bytes, hash_size: int) -> list[GitIndexEntry]:
             nameless = []
         return nameless + [entry for entry in entries if entry.name and entry not in known]
     return []
+
+
+def _gone_names(old: bytes, new: bytes, hash_size: int) -> set[bytes]:
+    """The names that an index has no more."""
+    with suppress(ValueError, IndexError):
+        before = {entry.name for entry in read_index(old, hash_size).entries} if old else set()
+        return before - {entry.name for entry in read_index(new, hash_size).entries} - {b""}
+    return set()
 
 
 CHANGED = "git never changes an object that is there"
@@ -488,7 +501,8 @@ def _object_hash(source: Source, digits: int) -> str:
 REPLACEMENT = re.compile(rb"refs/replace/[0-9a-f]+")
 REPLACING = re.compile(rb"\srefs/replace/")
 MADE_AGAIN = re.compile(
-    r"(?:^|/)objects/(?:info/commit-graphs?(?:/.*)?|pack/pack-[0-9a-f]+\.(?:rev|bitmap))\Z"
+    r"(?:^|/)objects/(?:info/commit-graphs?(?:/.*)?"
+    r"|pack/(?:pack-[0-9a-f]+\.(?:rev|bitmap)|multi-pack-index(?:[.-].*)?))\Z"
 )
 """What git finds out from its objects once more where it is not there; it believes what it says."""
 SHOWING_OTHERS = frozenset({"packed-refs", "shallow"})
