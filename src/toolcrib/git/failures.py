@@ -35,8 +35,8 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
     ((r"(?:Please tell me who you are|empty ident name|no (?:name|email) was given|auto-detection "
      r"is disabled|useConfigOnly)"), NotConfigured, "git does not know who commits.",
      IDENTITY_HINT),
-    (r"Unable to create '([^']*\.lock)'", Conflict, "The repository is locked: {1} exists.",
-     LOCK_HINT),
+    (r"Unable to create '([^']*\.lock)': File exists", Conflict,
+     "The repository is locked: {1} exists.", LOCK_HINT),
     (r"cannot lock ref '([^']*)'", Conflict, "The reference {1} is locked or changed meanwhile.",
      "Look with git_status and git_log, then send the call again."),
     (r"local changes to the following files would be overwritten by (\w+)", Conflict,

@@ -81,6 +81,30 @@ async def test_it_works_as_without_them(box: Toolbox, repo: Path, tmp_path: Path
     assert "one" in (await fine(box, "git_log")).text
 
 
+async def test_modules_and_working_trees(box: Toolbox, repo: Path, tmp_path: Path) -> None:
+    """What they have of their own lies in the repository that holds them."""
+    other = tmp_path / "other"
+    for words in (
+        ("init", "-q", str(other)),
+        ("-C", str(other), "commit", "-q", "--allow-empty", "-m", "x"),
+        ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "a/sub"),
+        ("worktree", "add", "-q", "tree"),
+    ):
+        subprocess.run(["git", *words], cwd=repo, check=True)
+    hook = repo / ".git/modules/a/sub/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    await start(box, "sleep 99")
+    for place in ("a/sub", "tree"):
+        (repo / place / "n").write_text("n\n")
+        await fine(box, "git_add", repo=place, paths=["n"])
+        await fine(box, "git_commit", repo=place, message="two")
+        assert "two" in (await fine(box, "git_log", repo=place)).text
+    front = await box.use(Sandbox).own_program(writable=[])
+    assert subprocess.run([*front, "touch", str(hook)], check=False).returncode
+    assert not subprocess.run([*front, "touch", str(repo / "x")], check=False).returncode
+
+
 async def test_credentials_are_written_anew_before_no_program(box: Toolbox, repo: Path) -> None:
     url = "https://me:LOGIN99@host.invalid/x.git"
     for words in (

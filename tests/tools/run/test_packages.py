@@ -484,11 +484,13 @@ async def test_each_host_is_asked_about_whatever_the_conversation_allows(box: To
 
 
 async def test_what_was_not_reached_of_this_machine_is_named_with_its_port(box: Toolbox) -> None:
-    script = "import urllib.request as u; u.urlopen('http://localhost:59871/', timeout=5)"
-    done = await approved(
-        box, command=f'NO_PROXY= no_proxy= python3 -c "{script}"', network=["a.example"]
-    )
+    script = "import urllib.request as u; u.urlopen('http://{}/', timeout=5)"
+    fetch = f'NO_PROXY= no_proxy= python3 -c "{script}"'
+    done = await approved(box, command=fetch.format("localhost:59871"), network=["a.example"])
     assert "[not reached, as they are not in 'network': localhost:59871]" in done.text
+    # A name that may be reached, though not at the address that it has.
+    done = await approved(box, command=fetch.format("a.localhost"), network=["a.localhost"])
+    assert "[not reached: Destination not allowed: a.localhost " in done.text
 
 
 @pytest.mark.timeout(30)

@@ -24,6 +24,7 @@ from toolcrib.core.errors import BadInput, Busy, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.layout import confined_program
+from toolcrib.execution.sandbox.masks import for_own_git
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed, MountsMoved
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
@@ -341,7 +342,7 @@ class Sandbox:
         roots = [root.real for root in self._workspace.roots]
         return confined_program(
             report.program,
-            masks,
+            await asyncio.to_thread(lambda: list(for_own_git(masks))),
             writable=[*roots, *writable],
             readable=readable,
             sees_all=sees_all,

@@ -287,10 +287,16 @@ def source_of(access: NetworkAccess) -> str:
 def _refused(ran: RunResult) -> list[str]:
     """What the guard did not let it reach, and what else is to be known of its network."""
     lines = [f"[{note}]" for note in ran.network.notes]
-    if refused := dict.fromkeys(filter(None, map(_refused_name, ran.network.refused))):
+    named = {host.partition(":")[0] for host in ran.network.hosts}
+    by_address = [error for error in ran.network.refused if error.details.get("host") in named]
+    by_name = [error for error in ran.network.refused if error not in by_address]
+    if refused := dict.fromkeys(filter(None, map(_refused_name, by_name))):
         names = ", ".join([*refused][:MAX_REFUSED])
         lines.append(f"[not reached, as they are not in 'network': {names}]")
-    return lines
+    # Its address is not public, or its port not one of the web.
+    messages = {error.message: error.hint for error in by_address}
+    texts = (f"{message} {hint}".strip() for message, hint in [*messages.items()][:MAX_REFUSED])
+    return lines + [f"[not reached: {printable(text)}]" for text in texts]
 
 
 def _refused_name(error: Blocked) -> str:
