@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +11,15 @@ from dataclasses import dataclass, field
 from toolcrib.core.errors import BadInput, Conflict, NotFound, TooLarge
 from toolcrib.git.attributes import filtered
 from toolcrib.git.patches import PATCH_OPTIONS, PatchedFile, patch_of
-from toolcrib.git.repository import Repository, text_of
-from toolcrib.git.status import status_of
+from toolcrib.git.repository import Repository, lines_of, text_of
+from toolcrib.git.status import FileStatus, status_of
 from toolcrib.git.steps import git_step
 from toolcrib.state.secret_finder import secret_kinds
 from toolcrib.text.display import printable, some_of
 
 BATCH = 200
 COMMIT_HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")
+_GLOB = re.compile(r"[*?[]")
 _HUNK = re.compile(r"@@+ .*?\+(\d+)")
 _MARK = re.compile(r"(?:<{7,}|>{7,}|\|{7,})(?: |\Z)|={7,}\Z")
 """With `conflict-marker-size` they are longer."""
@@ -63,7 +66,8 @@ async def stage(
         untracked: whether new files too.
 
     Raises:
-        NotFound: a name is of nothing that is changed.
+        NotFound: a name is of no file, or nothing of what is named is changed.
+        BadInput: git ignores one.
         Conflict: a file still has marks of a conflict.
     """
     status = await status_of(repository, *names, untracked="all" if untracked else "no")
@@ -75,21 +79,49 @@ async def stage(
     there = [f.name for f in files if f.unstaged != "D" and f.name in changed]
     found.filtered = await filtered(repository, there)
     found.names = [name for name in changed if name not in found.filtered]
-    if names and not files:
-        ignored = await repository.line("check-ignore", "--", *names)
-        if ignored:
-            raise BadInput(
-                f"git ignores {ignored.splitlines()[0]} (.gitignore).",
-                hint="Name another file; the user changes .gitignore.",
-            )
-        if not status.files:
-            raise NotFound(
-                f"Nothing is changed in {_some(names)}.", hint="git_status shows what is."
-            )
+    await _refuse_idle(repository, [n for n in names if not _has_change(n, status.files)])
+    if names and not status.files:
+        raise NotFound(f"Nothing is changed in {_some(names)}.", hint="git_status shows what is.")
     await refuse_marks(repository, [f.name for f in files if f.is_unmerged])
     for start in range(0, len(found.names), BATCH):
         await repository.run("add", "-A", "--", *found.names[start : start + BATCH])
     return found
+
+
+def _has_change(name: str, files: Iterable[FileStatus]) -> bool:
+    names = [each for file in files for each in (file.name, file.old_name)]
+    return any(each == name or each.startswith(f"{name}/") for each in names)
+
+
+async def _refuse_idle(repository: Repository, names: Sequence[str]) -> None:
+    """Refuse names without a change that are of no file, or that git ignores.
+
+    Raises:
+        NotFound, BadInput: naming one.
+    """
+    if not names:
+        return
+    for name in names:
+        there = await asyncio.to_thread(os.path.lexists, repository.path_of(name).absolute)
+        if not there and not await repository.line("ls-files", "--", name):
+            raise NotFound(
+                f"{printable(name)} does not exist.",
+                hint="Name the files or their folder, as git_status shows them"
+                f"{'; globs are not expanded here' if _GLOB.search(name) else ''}.",
+            )
+    # It takes no literal names, but reads wildcards in none either; ":" at a start would count.
+    done = await repository.attempt(
+        "check-ignore",
+        "--",
+        *(f"./{name}" for name in names),
+        env={"GIT_LITERAL_PATHSPECS": "0"},
+        reads=True,
+    )
+    if ignored := lines_of(bytes(done.stdout)):
+        raise BadInput(
+            f"git ignores {printable(ignored[0].removeprefix('./'))} (.gitignore).",
+            hint="Name another file; the user changes .gitignore.",
+        )
 
 
 async def refuse_marks(repository: Repository, names: Iterable[str]) -> None:

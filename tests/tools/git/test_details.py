@@ -303,3 +303,21 @@ async def test_objects_above_a_link_are_not_used(box: Toolbox, repo: Path, tmp_p
     (repo / ".git/objects/info").mkdir(exist_ok=True)
     (repo / ".git/objects/info/alternates").write_text(f"{repo}/near/../objects\n")
     assert "outside of the workspace" in await refused(box, "git_log")
+
+
+async def test_what_cannot_be_added_is_told_by_its_cause(box: Toolbox, repo: Path) -> None:
+    write(repo, **{".gitignore": "*.log\nbuild/\n", "t.txt": "t", "x.log": "x", "build/o": "o"})
+    before = git(repo, "ls-files")
+    for name in ("x.log", "build/o", "build"):
+        text = await refused(box, "git_add", paths=["t.txt", name])
+        assert text.startswith(f"bad_input: git ignores {name} (.gitignore)"), text
+    for name in ("*.txt", "nix.txt"):
+        text = await refused(box, "git_add", paths=["t.txt", name])
+        assert text.startswith(f"not_found: {name} does not exist"), text
+        assert ("globs are not expanded" in text) == ("*" in name)
+    assert "Nothing is changed in a.txt" in await refused(box, "git_add", paths=["a.txt"])
+    assert git(repo, "ls-files") == before
+    (repo / "a.txt").unlink()
+    write(repo, **{":x*": "strange"})
+    assert "Staged 2 files" in await do(box, "git_add", paths=["a.txt", ":x*"])
+    assert "Nothing was to be staged" in await do(box, "git_add", paths=["a.txt", ":x*"])
