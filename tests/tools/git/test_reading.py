@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.git.made import commit, git, write
+from tests.tools.git.made import commit, git, on_a_side, write
 from tests.tools.git.test_local import do
 from toolcrib import Toolbox
 
@@ -143,3 +143,14 @@ async def test_a_sparse_and_a_shallow_clone(repo: Path, tmp_path: Path) -> None:
         await do(box, "undo_changes")
         assert "a.txt" in await do(box, "git_status")
     assert not (clone / "deep").exists()
+
+
+async def test_words_of_a_conflict_are_shown_as_lines(box: Toolbox, repo: Path) -> None:
+    on_a_side(repo, **{"a.txt": "side\n"})
+    write(repo, **{"a.txt": "mine\n"})
+    commit(repo, "mine")
+    await do(box, "git_merge", branch="side")
+    text = await do(box, "git_diff", words=True)
+    assert text.startswith("(Lines, not words")
+    assert "+mine" in text
+    assert "+ side" in text

@@ -12,6 +12,8 @@ from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
 from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository
 
+WORDS = ("--word-diff=porcelain",)
+
 
 @tool(
     group="git",
@@ -43,11 +45,17 @@ async def git_diff(
     """
     async with open_repository(ctx, path) as repository:
         args = ["diff", *PATCH_OPTIONS]
-        args += ["--cached"] * staged + ["--word-diff=porcelain"] * words
+        args += ["--cached"] * staged
         if range:
             args.append(await repository.range(range))
         name = repository.name_of(path) if path else ""
-        files = await patch_of(repository, *args, "--", *([name] if name else []), words=words)
+        args += ["--", *([name] if name else [])]
+        marked = await patch_of(repository, "diff", *WORDS, *args[1:], words=True) if words else []
+        # git prints no words of a file with a conflict, which has two old sides.
+        in_lines = not words or any(file.hunks.startswith("@@@") for file in marked)
+        files = await patch_of(repository, *args) if in_lines else marked
         text, _ = rendered(repository, files, stat=stat)
+        if words and in_lines:
+            text = f"(Lines, not words: a merge conflict is open.)\n{text}"
     data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
     return Result(text=text or "(no changes)", data={"files": data})
