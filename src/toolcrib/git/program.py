@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from toolcrib.core.config import data_folder
+from toolcrib.core.config import data_folder, environment
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, not_installed
@@ -100,10 +100,11 @@ class GitSetup:
 
 
 class GitProgram:
-    """A service: finds git once, reads the user's settings once, and runs it."""
+    """A service: finds git, reads the user's settings, again once they change, and runs it."""
 
     def __init__(self) -> None:
         self._setup: GitSetup | None = None
+        self._read: list[tuple[int, int, int]] = []
         self._asking = asyncio.Lock()
         self._parsed: OrderedDict[str, list[Setting]] = OrderedDict()
         self.indexes = CheckedIndexes()
@@ -122,8 +123,11 @@ class GitProgram:
             Unavailable: there is none, or one that is too old.
         """
         async with self._asking:
-            if self._setup is None or not is_whole(self._setup.exec_path):
+            now = await asyncio.to_thread(_users_files)
+            known = self._setup is not None and now == self._read
+            if self._setup is None or not known or not is_whole(self._setup.exec_path):
                 self._setup = await self._find(ctx)
+                self._read = now
                 await asyncio.to_thread(_sweep, self.views)
         return self._setup
 
@@ -243,6 +247,19 @@ class GitProgram:
         return await ctx.use(Sandbox).own_program(
             writable=writable, readable=readable, sees_all=sees_all
         )
+
+
+def _users_files() -> list[tuple[int, int, int]]:
+    """By what a change of the user's own settings is seen; what they include does not count."""
+    named = environment(USERS_OWN)
+    folder = named.get("XDG_CONFIG_HOME") or "~/.config"
+    names = (named.get("GIT_CONFIG_GLOBAL"), "~/.gitconfig", f"{folder}/git/config")
+    found = []
+    for name in filter(None, names):
+        with suppress(OSError):
+            now = Path(_expanded(name)).stat()
+            found.append((now.st_ino, now.st_size, now.st_mtime_ns))
+    return found
 
 
 def _expanded(name: str) -> str:

@@ -411,3 +411,13 @@ async def test_a_name_alone_is_created(box: Toolbox, repo: Path) -> None:
         text = await do(box, name, action="list", name="none")
         assert "there is no none: action=create makes it" in text
     assert "there is no" not in await do(box, "git_branch", action="list", name="other")
+
+
+async def test_who_commits_is_read_again(box: Toolbox, repo: Path, person: Path) -> None:
+    users = person / ".gitconfig"
+    content = users.read_text()
+    users.write_text("[core]\n\tautocrlf = false\n")
+    write(repo, **{"a.txt": "changed\n"})
+    assert "does not know who commits" in await refused(box, "git_commit", message="m", all=True)
+    users.write_text(content)
+    await do(box, "git_commit", message="m", all=True)
