@@ -575,6 +575,7 @@ class Decision:
 
     `hosts` are those that a run of the call may reach: asked about once a conversation.
     `urls` are what the call opens beside the URLs that it was given, such as a remote of git.
+    `is_local`: the URLs that the call was given are folders of the workspace, of no server.
     `site` is the origin of what is asked about, where it may be allowed for a conversation.
     `replaces`: it stands in the place of what is asked by rights where no rule says anything,
     such as a question that was answered for the whole conversation.
@@ -596,6 +597,7 @@ class Decision:
     is_exact: bool = False
     is_taint: bool = False
     judged: str = ""
+    is_local: bool = False
 
 
 def decide(

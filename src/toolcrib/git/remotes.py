@@ -86,6 +86,10 @@ class RemoteAddress:
         """Without a password."""
         return re.sub(r"//[^/@]*@", "//", self.url) if self.protocol != "ssh" else self.url
 
+    def is_in_workspace(self, ctx: Ctx) -> bool:
+        """Whether it is a folder of the workspace: no server learns what is asked of it."""
+        return self.target is None and ctx.use(Workspace).holds(self.folder)
+
     def link(self, name: str) -> str:
         """What a conversation knows once its server was sent the name of a reference."""
         return f"{self.url} {name}"
@@ -172,10 +176,11 @@ async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
             remote = await _fetched(repository, arguments["remote"])
             settings = Path(repository.layout.common_dir, "config")
             changed = last_change(await asyncio.to_thread(settings.stat))
-            opened = [] if ctx.session.began_after(changed) else remote.links
+            is_local = remote.address.is_in_workspace(ctx)
+            opened = [] if is_local or ctx.session.began_after(changed) else remote.links
             branch = arguments["branch"]
-            known = branch in USUAL_BRANCHES or await _was_fetched(repository, remote.name, branch)
-            if not known:
+            known = is_local or branch in USUAL_BRANCHES
+            if not known and not await _was_fetched(repository, remote.name, branch):
                 opened.append(remote.address.link(f"refs/heads/{branch}"))
     except (ToolError, OSError):
         return None  # the call itself says what is wrong

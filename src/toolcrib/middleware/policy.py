@@ -188,7 +188,7 @@ async def decision_on(call: Call, rights: Right) -> tuple[Decision, list[str]]:
         own = await call.tool.policy_check(call.arguments, call.ctx)
         decision = joined(rules, decision, own)
         if own is not None:
-            opened += own.urls
+            opened = [*([] if own.is_local else opened), *own.urls]
             preview, judged = own.preview, own.judged
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights, opened) or decision

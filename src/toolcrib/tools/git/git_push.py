@@ -111,7 +111,8 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     if delete:
         return Decision("ask", f"it deletes {push.where}", judged=push.judged)
     verb = "forces" if force else "pushes"
-    what = f"{counted(push.count, 'commit')} to {push.where}: {'; '.join(push.subjects)}"
+    what = f"{counted(push.count, 'commit') if push.count else 'no new commit'} to {push.where}"
+    what += f": {'; '.join(push.subjects)}" if push.subjects else ""
     what += f", up to {push.commit[:12]}"
     if force and push.replaced:
         replaced = "; ".join(push.replaced[:MAX_SUBJECTS])
