@@ -517,7 +517,7 @@ async def judge(repository: Repository, config: bytes) -> None:
                 f"The repository uses the extension {setting.key}, which is not known here.",
                 hint=f"The user can let git use it as it is: add {layout.top} to git.trusted.",
             )
-        obeyed = setting.is_harmless(inside)
+        obeyed = setting.is_harmless(inside, layout.top)
         if setting.section == "extensions":
             obeyed = is_unknown or (obeyed and setting.key in READABLE_EXTENSIONS)
         elif setting.name == "core.repositoryformatversion" and not obeyed:

@@ -73,6 +73,15 @@ async def test_it_is_made_in_several_runs(each: RunBench, root: Path) -> None:
     assert picture(root) == before
 
 
+async def test_a_remote_beside_the_repository_is_taken_over(bench: RunBench, root: Path) -> None:
+    await bench.changed("git init -q r && git init -q --bare o.git")
+    outcome = await bench.changed("git -C r remote add origin ../o.git")
+    assert not left_out(outcome.notes)
+    assert git(root / "r", "remote", "get-url", "origin") == "../o.git\n"
+    outcome = await bench.changed("git -C r remote add far ../../elsewhere")
+    assert "its config sets remote.far.url" in left_out(outcome.notes)[0]
+
+
 async def test_clones_and_scaffolds(bench: RunBench, root: Path) -> None:
     (root / "a").mkdir()
     (root / "a/f").write_text("f\n")

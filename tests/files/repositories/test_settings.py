@@ -111,6 +111,37 @@ def test_urls(url: str, plain: bool) -> None:
     assert is_plain_url(url, inside) == plain
 
 
+@pytest.mark.parametrize(
+    ("url", "plain"),
+    [
+        ("../o.git", True),
+        ("o.git", True),
+        ("./a/o.git", True),
+        ("/ws/r/../o.git", True),
+        ("../../etc", False),
+        ("../../ws/o.git", True),
+        ("/ws/r/../../etc", False),
+        ("file:///ws/r/../../etc", False),
+        ("file://../o.git", False),
+        ("~/o.git", False),
+        ("-x", False),
+        ("ext::../o.git", False),
+        ("", False),
+    ],
+)
+def test_paths_from_the_top_of_a_repository(url: str, plain: bool) -> None:
+    assert is_plain_url(url, inside, "/ws/r") == plain
+
+
+def test_a_new_setting_is_not_called_another_one() -> None:
+    new = PLAIN + b'[remote "n"]\nurl = ../../etc\n'
+    assert trouble_of_change(PLAIN, new, inside, "/ws/r")[0] == "its config sets remote.n.url"
+    new = PLAIN.replace(b"example.org/a", b"evil.example/a")
+    assert "has another remote.origin.url" in trouble_of_change(PLAIN, new, inside)[0]
+    new = PLAIN + b'[remote "n"]\nurl = ../o.git\n'
+    assert trouble_of_change(PLAIN, new, inside, "/ws/r") == ("", ["remote.n.url"])
+
+
 OLD = b"[core]\n\tbare = false\n[alias]\n\tst = status\n"
 
 

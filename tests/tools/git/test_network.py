@@ -60,9 +60,9 @@ def ws(tmp_path: Path) -> Path:
     return tmp_path / "ws"
 
 
-def by_another(served: Path, folder: Path, **files: str) -> None:
+def by_another(served: Path, folder: Path, name: str = "x.git", **files: str) -> None:
     """A commit that somebody else pushes."""
-    git(folder.parent, "clone", "-q", str(served / "x.git"), str(folder))
+    git(folder.parent, "clone", "-q", str(served / name), str(folder))
     write(folder, **files)
     commit(folder, "by another")
     git(folder, "push", "-q", "origin", "HEAD")
@@ -470,3 +470,31 @@ async def test_the_words_of_a_remote_that_rejects_are_told(
         await do(box, "change_directory", path="x")
         git(ws / "x", "commit", "-q", "--allow-empty", "-m", "empty")
         assert "no pushes on fridays" in await refused(box, "git_push")
+
+
+@pytest.mark.parametrize("form", ["../o.git", "{r}/../o.git", "../r/inner/../../o.git", "../l"])
+async def test_a_folder_of_the_workspace_by_a_relative_path(ws: Path, form: str) -> None:
+    repo = make_repository(ws / "r")
+    (repo / "inner").mkdir()
+    git(ws, "init", "-q", "--bare", "-b", "main", "o.git")
+    (ws / "l").symlink_to("o.git")
+    git(repo, "remote", "add", "origin", form.format(r=repo))
+    async with Toolbox({"policy": PUSH_FREELY}, workspace=ws) as box:
+        assert "Pushed 1 commit to main of origin" in await do(box, "git_push", repo="r")
+        by_another(ws, ws / "other", name="o.git", **{"b.txt": "theirs\n"})
+        assert "origin/main" in await do(box, "git_fetch", repo="r")
+        await do(box, "git_pull", repo="r")
+    assert (repo / "b.txt").read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize("form", ["../../o.git", "../l/o.git", "{r}/../l/../o.git"])
+async def test_a_relative_path_leads_nowhere_else(tmp_path: Path, ws: Path, form: str) -> None:
+    repo = make_repository(ws / "r")
+    (tmp_path / "far").mkdir()
+    for place in (tmp_path, tmp_path / "far"):
+        git(place, "init", "-q", "--bare", "-b", "main", "o.git")
+    (ws / "l").symlink_to(tmp_path / "far")
+    git(repo, "remote", "add", "origin", form.format(r=repo))
+    async with Toolbox({"policy": PUSH_FREELY}, workspace=ws) as box:
+        for tool in ("git_push", "git_fetch"):
+            assert "is not one that git may use" in await refused(box, tool, repo="r")

@@ -110,6 +110,11 @@ class RunRepository:
         return self.top.parts[-1:] != (GIT,)
 
     @property
+    def start(self) -> str:
+        """The folder that git takes relative addresses from."""
+        return str(self.top.absolute if self.is_bare else self.top.parent.absolute)
+
+    @property
     def explanation(self) -> str:
         """Why it is left out, and what can be done."""
         return f"{self.why}; {USUAL if self.place == self.top else 'the user can change it'}"
@@ -261,7 +266,7 @@ class RunRepositories:
         found.config = _content(delta.new, delta.after.digest if delta.after else "")
         if found.config is None:
             return "its config cannot be read"
-        return trouble(found.config, self._inside)
+        return trouble(found.config, self._inside, found.start)
 
     def _changed(self, found: RunRepository, delta: Delta) -> str:
         old = _content(delta.old, delta.before[0].digest)
@@ -269,7 +274,7 @@ class RunRepositories:
         if old is None or new is None:
             return "its config cannot be read"
         found.config = new
-        why, found.added_settings = trouble_of_change(old, new, self._inside)
+        why, found.added_settings = trouble_of_change(old, new, self._inside, found.start)
         return why
 
     def _leads(self, delta: Delta) -> str:

@@ -5,6 +5,7 @@ What is not understood here is not harmless.
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -110,25 +111,32 @@ class Setting:
         """As git names it."""
         return ".".join(filter(None, (self.section, self.of, self.key)))
 
-    def is_harmless(self, inside: Inside) -> bool:
-        """Whether it runs nothing, and reads nothing from outside of the workspace."""
+    def is_harmless(self, inside: Inside, top: str = "") -> bool:
+        """Whether it runs nothing, and reads nothing from outside of the workspace.
+
+        `top` is the folder that git takes relative addresses from.
+        """
         if bool(self.of) != (self.section in _NAMED):
             return False
         if self.of and _NAME.match(self.of) is None:
             return False  # git hands the name of a remote on as an argument
         if (self.section, self.key) == ("remote", "url"):
-            return is_plain_url(self.value, inside)
+            return is_plain_url(self.value, inside, top)
         check = _ALLOWED.get(self.section, {}).get(self.key)
         return check is not None and bool(check(self.value))
 
 
-def is_plain_url(url: str, inside: Inside) -> bool:
-    """Whether git reaches it by a usual transport of its own, or it is a path in the workspace."""
+def is_plain_url(url: str, inside: Inside, top: str = "") -> bool:
+    """Whether git reaches it by a usual transport of its own, or it is a path in the workspace.
+
+    A path with `..` has to be there as it is written too, whatever links on it lead to.
+    """
     if "@-" in url or "//-" in url or "::" in url:
         return False
-    path = url.removeprefix("file://")
+    is_relative = bool(top) and url[:1] not in ("", "-", "~", "/") and ":" not in url
+    path = f"{top}/{url}" if is_relative else url.removeprefix("file://")
     if path.startswith("/"):
-        return ".." not in path.split("/") and '"' not in path and inside(path)
+        return '"' not in path and inside(path) and inside(os.path.normpath(path))
     return bool(_URL.match(url) or ("://" not in url and _SCP.match(url)))
 
 
@@ -173,18 +181,20 @@ def listed_settings(output: bytes) -> list[Setting]:
     return found
 
 
-def trouble(data: bytes, inside: Inside) -> str:
+def trouble(data: bytes, inside: Inside, top: str = "") -> str:
     """Why the settings of a new repository are not harmless; "" where they are."""
     try:
         for setting in settings(data):
-            if not setting.is_harmless(inside):
+            if not setting.is_harmless(inside, top):
                 return f"its config sets {setting.name[:100]}"
     except NotPlain as error:
         return f"of its config, {error}"
     return ""
 
 
-def trouble_of_change(old: bytes, new: bytes, inside: Inside) -> tuple[str, list[str]]:
+def trouble_of_change(
+    old: bytes, new: bytes, inside: Inside, top: str = ""
+) -> tuple[str, list[str]]:
     """Why settings of a repository that was there may not be changed so, and what is new.
 
     Only who commits may change, and remotes be added with the branches that follow them:
@@ -198,13 +208,15 @@ def trouble_of_change(old: bytes, new: bytes, inside: Inside) -> tuple[str, list
     follow = {setting.of for setting in before if setting.section == "branch"}
 
     def is_free(setting: Setting) -> bool:
-        return setting.is_harmless(inside) and _is_additional(setting, remotes, follow)
+        return setting.is_harmless(inside, top) and _is_additional(setting, remotes, follow)
 
     fixed = [s for s in before if not is_free(s)]
     if [s for s in after if not is_free(s)] != fixed:
         changed = [s for s in after if not is_free(s) and s not in fixed]
         changed += [s for s in fixed if s not in after]
-        return f"its config has another {changed[0].name[:100] if changed else 'order'}", []
+        name = changed[0].name if changed else "order"
+        is_new = bool(changed) and all(s.name != name for s in before)
+        return f"its config {'sets' if is_new else 'has another'} {name[:100]}", []
     return "", [setting.name for setting in after if setting not in before]
 
 
