@@ -63,6 +63,8 @@ def test_past_the_end() -> None:
         page(numbered(3), start=2, column=50)
     with pytest.raises(BadInput, match="ends before column"):
         page(b"abc", start=1, column=3)
+    with pytest.raises(BadInput, match="ends before column 200,000"):
+        page(b"a" * 150_000 + b"\n", start=1, column=200_000)
 
 
 def test_an_empty_file() -> None:

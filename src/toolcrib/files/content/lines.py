@@ -115,7 +115,7 @@ class TextFile:
         offset = self._tail(-start) if first is None else self._offset(first)
         text, more, partial = self._read(offset, column, lines, max_chars)
         if column and not text:
-            raise BadInput(f"That line of {self._name} ends before column {column:,}.")
+            raise self._too_short(column)
         text_part, stop = self._cut(text, column, partial, fits)
         more = more or len(text_part) < len(text)
         whole = first == 1 and not column and not more
@@ -249,7 +249,9 @@ class TextFile:
             if to_skip:
                 passed += len(block)
                 self._refuse_far(passed)
-                part, to_skip = self._skip(part, to_skip, newline)
+                if 0 <= part.find(newline) < to_skip:
+                    raise self._too_short(column)
+                part, to_skip = part[to_skip:], max(0, to_skip - len(part))
             text += part
         end = _end_of_lines(text, lines, newline)
         taken = text[: min(end, max_chars)]
@@ -263,11 +265,8 @@ class TextFile:
                 hint="A negative start reads from the end.",
             )
 
-    def _skip(self, part: str, count: int, newline: str) -> tuple[str, int]:
-        end = part.find(newline)
-        if 0 <= end < count:
-            raise BadInput(f"That line of {self._name} ends before column {count:,}.")
-        return part[count:], max(0, count - len(part))
+    def _too_short(self, column: int) -> BadInput:
+        return BadInput(f"That line of {self._name} ends before column {column:,}.")
 
     def _cut(self, text: str, column: int, partial: bool, fits: FittingChars) -> tuple[str, int]:
         """What there is room for: whole lines, or else a part of the first."""
