@@ -252,6 +252,16 @@ class TestEditLines:
         await done(box, "line_operations", file_name="a.txt", **arguments)
         assert (ws / "a.txt").read_bytes() == expected.replace("\n", "\r\n").encode()
 
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("place", [{"start": 2}, {"after": "1"}])
+    @pytest.mark.parametrize("content", ["x\r\ny", "x\r\ny\r\n"])
+    async def test_line_ends_of_the_file_stay(
+        self, box: Toolbox, ws: Path, end: str, place: dict[str, object], content: str
+    ) -> None:
+        (ws / "a.txt").write_bytes(f"1{end}2{end}".encode())
+        await done(box, "edit_lines", path="a.txt", operation="insert", content=content, **place)
+        assert (ws / "a.txt").read_bytes() == f"1{end}x{end}y{end}2{end}".encode()
+
     @pytest.mark.parametrize(
         ("arguments", "code"),
         [

@@ -194,7 +194,7 @@ def _says(lines: Sequence[str], first: int, wanted: Sequence[str], *, whole: boo
 def _content(edit: LineEdit) -> list[str]:
     if edit.content is None:
         raise BadInput("content is missing.", hint="Send the new lines in content.")
-    return edit.content.replace("\\r\n", "\n").removesuffix("\n").split("\n")
+    return edit.content.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def _insert(lines: list[str], first: int, _: int, edit: LineEdit) -> tuple[list[str], str]:
