@@ -214,6 +214,13 @@ class TestAppendFile:
         await asyncio.gather(*calls)
         assert sorted((ws / "log.txt").read_text().splitlines(True)) == sorted(lines)
 
+    async def test_what_others_added_meanwhile_stays(self, box: Toolbox, ws: Path) -> None:
+        await done(box, "append_file", path="log.txt", content="ours\n")
+        with (ws / "log.txt").open("a") as log:
+            log.write("of another server\n")
+        await done(box, "append_file", path="log.txt", content="ours too\n")
+        assert (ws / "log.txt").read_text() == "ours\nof another server\nours too\n"
+
     async def test_line_ends_and_size(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_bytes(b"one\r\n")
         await done(box, "append_file", path="a.txt", content="two\nthree\n")

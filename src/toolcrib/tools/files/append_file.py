@@ -52,7 +52,7 @@ async def append_file(
         splice = Splice(len(before), len(before), text)
         data = need_size(path, loaded.faithful.spliced([splice]))
         step = Step(append_file.name)
-        step.write(path, data, expected=loaded.fingerprint)
+        step.write(path, data, expected=loaded.fingerprint, merged=True)
         lines = text.count("\n") + (not text.endswith("\n"))
         added = "1 line" if lines == 1 else f"{lines:,} lines"
         line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
