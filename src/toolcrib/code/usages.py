@@ -9,7 +9,7 @@ from toolcrib.code.places import Place, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.code.symbols import find_definitions
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.core.errors import BadInput, MissingExtra, NotFound
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import in_thread
 
@@ -25,7 +25,10 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
     """
     if path is not None:
         project = await Project.open(ctx, path.ancestor(0))
-        return project, await in_thread(lambda _: project.name_of(path), ctx.deadline), line
+        file = await in_thread(lambda _: project.name_of(path), ctx.deadline)
+        if "." in name and not line:
+            line = await in_thread(lambda _: _line_in(project, file, name), ctx.deadline)
+        return project, file, line
     if line:
         raise BadInput("'line' needs 'path'.", hint="Give the file that the line is of.")
     start = ctx.use(Workspace).start(ctx.session.directory)
@@ -48,6 +51,18 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
             hint="Give path and line of the one that is meant.",
         )
     return project, *places[0]
+
+
+def _line_in(project: Project, file: str, name: str) -> int:
+    """Where a file defines what `Class.member` names; 0 where that is not clear."""
+    try:
+        found, _ = find_definitions(project, name, under=file)
+    except MissingExtra:
+        return 0
+    exact = [each.symbol for each in found if each.rank == 0 and each.path == file]
+    if len({(symbol.holder, symbol.level) for symbol in exact}) != 1:
+        return 0
+    return exact[0].line
 
 
 KNOWN_LANGUAGES = "Python, JavaScript and TypeScript"

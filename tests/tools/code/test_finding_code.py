@@ -258,6 +258,36 @@ async def test_uses_of_members_whose_owner_is_unknown_stand_before_comments(
     assert "b.js:4  + y.items.total();" in result.text
 
 
+TOTALS = {
+    "m.py": (
+        "class A:\n    def total(self):\n        return 1\n\n\n"
+        "class B:\n    def total(self):\n        return 2\n\n\n"
+        "def total():\n    return A().total() + B().total()\n"
+    ),
+    "m.js": (
+        "class A { total() { return 1; } }\nclass B { total() { return 2; } }\n"
+        "console.log(new A().total() + new B().total());\n"
+    ),
+}
+
+
+@pytest.mark.rows("E40", "E41")
+@pytest.mark.parametrize("path", list(TOTALS))
+async def test_a_member_by_the_name_of_its_class_in_a_file(
+    ws: Path, box: Toolbox, path: str
+) -> None:
+    fill(ws, TOTALS)
+    given = {"name": "B.total", "path": path}
+    found = await box.call("find_usages", given)
+    assert found.error is None, found.render()
+    assert len(found.data["certain"]) == 2
+    done = await box.call("rename_symbol", {**given, "new_name": "sum"})
+    assert done.error is None, done.render()
+    text = (ws / path).read_text()
+    assert text.count("sum") == 2
+    assert "B().sum()" in text
+
+
 @pytest.mark.rows("E41")
 async def test_the_certain_part_of_a_rename(ws: Path, box: Toolbox) -> None:
     fill(ws, {"a.js": CART, "b.js": UNKNOWN})

@@ -50,7 +50,7 @@ async def find_usages(
     rename_symbol changes them.
     """
     wanted = name.strip().removesuffix("()")
-    project, file, at = await choose(wanted.rpartition(".")[2] if path else wanted, path, line, ctx)
+    project, file, at = await choose(wanted, path, line, ctx)
     last = wanted.rpartition(".")[2]
     found, _ = await find_references(project, file, at, last)
     if not found.certain and not found.possible:

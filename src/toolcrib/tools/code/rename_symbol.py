@@ -58,7 +58,7 @@ async def rename_symbol(
     """
     wanted, new = name.strip().removesuffix("()"), new_name.strip()
     ctx.session.taint(private=True)
-    project, file, at = await choose(wanted.rpartition(".")[2] if path else wanted, path, line, ctx)
+    project, file, at = await choose(wanted, path, line, ctx)
     last = wanted.rpartition(".")[2]
     _need_name(project, file, last, new)
     if last.startswith("#"):
