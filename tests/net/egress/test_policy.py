@@ -323,3 +323,11 @@ def test_no_layout_of_a_local_translator_hides_metadata(host: str) -> None:
 @pytest.mark.parametrize("host", ["64:ff9b:1::808:808", "64:ff9b:1:808:8:800::"])
 def test_an_opened_local_translator_leads_to_the_public(host: str) -> None:
     assert code(policy(allow_networks=["64:ff9b:1::/48"]), f"http://[{host}]/") == "open"
+
+
+@each_case("url", ["http://0.0.0.0:8123/", "http://[::]:8123/"])
+def test_all_addresses_are_not_to_be_opened(url: str) -> None:
+    with pytest.raises(Blocked) as caught:
+        EgressPolicy().check(parse_url(url))
+    assert "127.0.0.1" in caught.value.hint
+    assert "allow_hosts" not in caught.value.hint

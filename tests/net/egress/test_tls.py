@@ -51,6 +51,7 @@ async def test_refuses_an_unknown_authority(make_egress: Make, authority: Author
         with pytest.raises(TlsFailure) as caught:
             await make_egress().fetch(server.url("/", "public.test"))
         assert caught.value.details["retryable"] is False
+        assert "plain HTTP" not in caught.value.hint
         assert not server.requested
 
 
@@ -75,8 +76,9 @@ async def test_plain_http_where_tls_is_asked(make_egress: Make) -> None:
 
     server = await asyncio.start_server(talk, "127.0.0.2", 0)
     port = server.sockets[0].getsockname()[1]
-    with pytest.raises(TlsFailure):
+    with pytest.raises(TlsFailure) as caught:
         await make_egress().fetch(f"https://127.0.0.2:{port}/")
+    assert f"http://127.0.0.2:{port}/" in caught.value.hint
     server.close()
 
 

@@ -179,6 +179,10 @@ METADATA = "is a cloud metadata service"
 NEVER_NEEDED = "It holds the keys of this machine; nothing on the web needs it. Do not ask for it."
 DENIED = "The user has forbidden this destination."
 NARROWED = "The user lets only some destinations be reached, and can add this one."
+ALL_ADDRESSES = (
+    "It stands for all addresses of a machine. A server of yours is reached at 127.0.0.1, on the "
+    "port that its job gave for 'ports'."
+)
 
 Origin = tuple[str, str, int]
 SERVER_ADDRESS = IPv4Address("127.0.0.1")
@@ -390,6 +394,8 @@ class EgressPolicy:
         )
 
     def _hint(self, target: Target) -> str:
+        if target.literal is not None and target.literal.is_unspecified:
+            return ALL_ADDRESSES
         hint = f'The user can open it: add "{_entry(target)}" to {self.setting}.allow_hosts.'
         if target.host not in SERVER_HOSTS:
             return hint

@@ -99,6 +99,7 @@ _FAILURES: dict[str, tuple[type[ToolError], str, bool]] = {
     "proxy": (ConnectionFailed, "The proxy of egress.proxy failed for {host}", True),
     "peer": (ConnectionFailed, "The connection to {host} went to another address", False),
 }
+HTTPS_PORT = 443
 # What to do where the default of the error says something else.
 _LATER = "Try again later, or use another source."
 _HINTS = {
@@ -117,11 +118,14 @@ def failure(reason: str, target: Target, detail: str = "") -> ToolError:
     """The error for a reason of the table, with a word on the cause where one is known."""
     kind, text, retryable = _FAILURES[reason]
     message = text.format(host=target.host, port=target.port)
+    hint = _HINTS.get(reason, "")
     if detail:
         message += f": {detail}"
+    elif reason == "tls" and target.port != HTTPS_PORT:
+        hint = f"It may speak plain HTTP: http://{target.authority}/. Else use another source."
     return kind(
         f"{message}.",
-        hint=_HINTS.get(reason, ""),
+        hint=hint,
         reason=reason,
         retryable=retryable,
         host=target.host,
