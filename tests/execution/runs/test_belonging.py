@@ -58,6 +58,13 @@ async def check_workspaces(bench: RunBench, tmp_path: Path, level: str) -> None:
         await refused(other, "wrong", unlisted=pending.pending_id)
     finally:
         await other.services.close()
+    other = elsewhere(tmp_path / "proj", level=level)
+    try:
+        with pytest.raises(NotFound) as named:
+            await by_hand(other, pending.pending_id)
+    finally:
+        await other.services.close()
+    assert f"--workspace {bench.root}" in named.value.hint
     with pytest.raises(NotFound, match="no held run wrong") as info:
         await bench.apply_pending("wrong")
     assert pending.pending_id in info.value.hint

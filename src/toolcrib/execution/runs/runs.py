@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -472,10 +473,11 @@ class Runs:
             ids = [
                 pending.id for pending in known if self._is_here(pending) and _is_of(pending, ctx)
             ]
-            raise NotFound(
-                f"There is no held run {pending_id[:40]}.",
-                hint=f"Held now: {', '.join(ids[:5])}." if ids else NOTHING_PENDING,
-            )
+            hint = f"Held now: {', '.join(ids[:5])}." if ids else NOTHING_PENDING
+            by_hand = ctx.caller.surface == "cli"
+            if by_hand and found is not None and found.roots and not self._is_old(found):
+                hint = f"It is held for another workspace: add {_workspace_words(found)}."
+            raise NotFound(f"There is no held run {pending_id[:40]}.", hint=hint)
         if not _is_of(found, ctx):
             raise Denied(
                 f"Held run {found.id} belongs to another conversation.",
@@ -485,9 +487,12 @@ class Runs:
 
     def _is_here(self, pending: PendingRun) -> bool:
         """Whether it still counts, and all that it ran on is part of this workspace."""
-        oldest = time.time() - self._config.pending_hours * 3600
         here = {root.real for root in self._workspace.roots}
-        return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
+        roots = pending.roots
+        return not self._is_old(pending) and bool(roots) and here.issuperset(roots)
+
+    def _is_old(self, pending: PendingRun) -> bool:
+        return pending.time < time.time() - self._config.pending_hours * 3600
 
     async def _discard(self, pending: PendingRun) -> None:
         if pending.kind == "step":
@@ -529,6 +534,11 @@ class Runs:
 def _is_of(pending: PendingRun, ctx: Ctx) -> bool:
     """Whether a call may decide on it: one of its conversation, of its agents', or a person."""
     return ctx.session.includes(pending.session) or ctx.caller.surface == "cli"
+
+
+def _workspace_words(pending: PendingRun) -> str:
+    """The flags of the command line for the workspace of a run."""
+    return " ".join(f"--workspace {shlex.quote(root)}" for root in pending.roots)
 
 
 def _overlay_notes(done: Collected) -> list[str]:
