@@ -122,6 +122,26 @@ def test_check_finds_a_key_in_the_place_of_its_name(program: Program) -> None:
     assert "warning" not in program("config", "check").out
 
 
+def test_a_rule_for_a_tool_that_there_is_not_is_told(program: Program, tmp_path: Path) -> None:
+    file_of(tmp_path).write_text(
+        '[[policy.rules]]\naction = "deny"\ntool = "fetch_ulr"\n'
+        '[[policy.rules]]\naction = "ask"\ntool = "git_*"\n'
+        '[[policy.rules]]\naction = "ask"\ntool = "later_*"\n'
+        '[[policy.rules]]\naction = "ask"\ntool = "tracker_send"\n'
+        '[mcp.servers.tracker]\ncommand = "tracker"\n'
+    )
+    done = program("config", "check")
+    first = "Rule 1 of policy.rules fits no tool: fetch_ulr. Did you mean fetch_url?"
+    assert done.code == 0
+    assert f"warning: {first}" in done.out
+    assert "Rule 2" not in done.out
+    assert "Rule 3" in done.out
+    assert "Rule 4" not in done.out
+    found = {c["name"]: c for c in program("doctor", "--offline", "--json").json["checks"]}
+    assert found["configuration"]["state"] == "ok"
+    assert first in found["configuration"]["detail"]
+
+
 WRONG = [
     ("[web.searcher]\nlimit = 3\n", "unknown key web.searcher.\nDid you mean web.search?"),
     ("[run]\nlevel = 'strog'\n", "run.level: "),

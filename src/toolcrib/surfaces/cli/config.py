@@ -274,12 +274,16 @@ def _is_variable(name: str) -> bool:
 
 
 def _check(file: Path, config: Config) -> int:
-    from toolcrib.surfaces.cli.settings_check import faults
+    from toolcrib.surfaces.cli.settings_check import faults, unmatched_rules
 
     tree = config.model_dump(mode="json")
     problems = [*config.problems]
     problems += [f"{name}: {error.message} {error.hint}" for name, error in faults(config).items()]
-    warnings = [*_misplaced_keys(tree, ""), *_misspelt_variables(tree)]
+    warnings = [
+        *_misplaced_keys(tree, ""),
+        *_misspelt_variables(tree),
+        *unmatched_rules(config),
+    ]
     for warning in (*problems, *warnings):
         print(f"warning: {warning}")
     if problems:

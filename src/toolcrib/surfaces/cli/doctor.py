@@ -97,7 +97,7 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
     from toolcrib.core.config import Config, user_config_file
     from toolcrib.core.errors import ConfigError
     from toolcrib.surfaces.cli.checks import Check
-    from toolcrib.surfaces.cli.settings_check import faults
+    from toolcrib.surfaces.cli.settings_check import faults, unmatched_rules
 
     file = Path(flags.config).expanduser() if flags.config else user_config_file()
     detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
@@ -109,7 +109,7 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
             detail = "; ".join([*config.problems, *wrong])
             fix = f"correct {file}, or the variable"
             return config, Check("configuration", "broken", detail, fix, essential=True)
-        detail = "; ".join([detail, *config.renamed])
+        detail = "; ".join([detail, *config.renamed, *unmatched_rules(config)])
         return config, Check("configuration", "ok", detail, essential=True)
     except ConfigError as error:
         fix = error.hint or f"correct {file}"

@@ -11,12 +11,38 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.core.errors import ToolError
 
+MIN_LIKENESS = 0.7
+"""How alike the name of a rule and that of a tool are, from 0 to 1, if that one is meant."""
+
 
 def faults(config: Config) -> dict[str, ToolError]:
     """What would only fail later, the first of each setting by its name."""
     found: dict[str, ToolError] = {}
     for name, error in _faults(config):
         found.setdefault(name, error)
+    return found
+
+
+def unmatched_rules(config: Config) -> list[str]:
+    """Rules that deny or ask and fit no tool that there is now; one may come later.
+
+    Which tools the servers of `mcp.servers` have is not known here.
+    """
+    from toolcrib.core.names import nearest
+    from toolcrib.core.tool import fits
+    from toolcrib.toolbox import available
+
+    owners = {n: tool.name for tool in available(config).tools for n in (tool.name, *tool.aliases)}
+    foreign = tuple(f"{name.lower()}_" for name in config.mcp.servers)
+    found = []
+    for number, rule in enumerate(config.policy.rules, 1):
+        if rule.action == "allow" or rule.tool.lower().startswith(foreign):
+            continue
+        if any(fits(rule.tool, name) for name in owners.values()):
+            continue
+        near = nearest(rule.tool, owners, 1, MIN_LIKENESS)
+        meant = f" Did you mean {owners[near[0]]}?" if near else ""
+        found.append(f"Rule {number} of policy.rules fits no tool: {rule.tool}.{meant}")
     return found
 
 
