@@ -90,6 +90,11 @@ DATES = (
     )
     + "</div>"
 )
+PDF = (
+    "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj\ntrailer<</Root 1 0 R>>\n"
+)
 BUSY = "<title>Busy</title><h1>Busy</h1><button onclick='for(;;);'>Spin</button>"
 CHATTY = """<title>Chatty</title>
 <button onclick="for (let i = 0; i < 30; i++) alert(i)">Talk</button>
@@ -170,6 +175,9 @@ class _App(BaseHTTPRequestHandler):
             self._send(json.dumps({"text": query["text"]}), "application/json")
         elif parts.path == "/file":
             self._send("a,b\n1,2\n", "text/csv", disposition='attachment; filename="report.csv"')
+        elif parts.path.endswith(".pdf"):
+            saved = "attachment" if parts.path == "/saved.pdf" else ""
+            self._send(PDF, "application/pdf", disposition=saved)
         elif parts.path == "/basic":
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="desk"')

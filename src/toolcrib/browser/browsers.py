@@ -36,6 +36,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import Busy, Conflict, MissingExtra, NoResults, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
+from toolcrib.net.egress.url import web_origin
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import HAS_PROC
 
@@ -198,7 +199,8 @@ class BrowserSession:
 
     def is_logged_in(self, tab: Tab) -> bool:
         """Whether a tab shows a site with the user's own login."""
-        return any(login.origin == tab.site for login in self._logins)
+        site = web_origin(tab.pdf) or tab.site
+        return any(login.origin == site for login in self._logins)
 
     async def state(self) -> State:
         """The cookies and the storage of its pages of the web."""

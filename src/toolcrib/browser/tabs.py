@@ -119,6 +119,7 @@ class Tab:
         masked: a text without the secrets that were typed in this conversation.
         sites: where it has been.
         given_up: frames of it that did not load when they were waited for.
+        pdf: the address of the PDF that it displays, of which it gives no text.
     """
 
     page: Page
@@ -131,6 +132,7 @@ class Tab:
     latest: PageSnapshot | None = None
     seen: dict[str, Node] = field(default_factory=dict)
     status: int = 0
+    pdf: str = ""
     head: str = ""
     dialog_answer: str | None = None
     pending: set[Request] = field(default_factory=set)
@@ -201,7 +203,7 @@ class Tab:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as Late
 
-        self.status = 0
+        self.status, self.pdf = 0, ""
         try:
             response = await self._go(url, seconds)
         except Late:
@@ -413,6 +415,10 @@ class Tab:
         self.network.append(line)
         if _is_of_tab(request):
             self.status = response.status
+            kind = response.headers.get("content-type", "")
+            is_pdf = kind.partition(";")[0].strip().lower() == "application/pdf"
+            if is_pdf or web_origin(response.url):  # the viewer's own page is of no site
+                self.pdf = response.url if is_pdf else ""
 
     def _touch(self) -> None:
         self.changed_at = asyncio.get_running_loop().time()
@@ -457,6 +463,7 @@ class Tab:
         self.downloads.append(FileDownload(name, url, download))
         while len(self.downloads) > MAX_DOWNLOADS:
             self.downloads.pop(0)
+        self.pdf = ""  # it is saved, not displayed
         self.note(f"Download: {name}. Save it with browser_logs kind=downloads save_as=<file>.")
 
 

@@ -243,3 +243,20 @@ async def test_several_of_a_tag_are_named_with_their_refs(desk: Desk) -> None:
     reply = await desk.refused("act", actions=[{"action": "click", "target": "button"}])
     assert "visible elements fit 'button'" in reply
     assert re.search(r'button "Send" (?:f\d+)?e\d+', reply)
+
+
+async def test_a_pdf_is_left_to_fetch_url(desk: Desk) -> None:
+    result = await desk("open", url=f"{desk.app.url}/paper.pdf")
+    if "Download: " in result.text:
+        return  # a browser without a window saves it
+    assert "It is a PDF" in result.text
+    assert result.next is not None
+    assert (result.next.tool, result.next.arguments["url"]) == (
+        "fetch_url",
+        f"{desk.app.url}/paper.pdf",
+    )
+    after = await desk("open", url=f"{desk.app.url}/")
+    assert "It is a PDF" not in after.text
+    saved = await desk("open", url=f"{desk.app.url}/saved.pdf")
+    assert "Download: " in saved.text
+    assert "It is a PDF" not in saved.text

@@ -30,6 +30,7 @@ MAX_CHANGED_CHARS = 1_500
 MAX_REFUSALS = 3
 UNGUARDED = "browser:without the guard"
 """What a conversation is remembered by in which a person let such a browser be used."""
+PDF_NOTE = "It is a PDF; its text is not to be had from a browser: fetch_url reads it."
 GUARD_OFF = "[guard: off]"
 TITLE_SECONDS = 2.0
 MAX_PICTURE_BYTES = 1_500_000
@@ -170,6 +171,8 @@ async def page_result(
         images: pictures to show with it.
     """
     tab = conversation.tab()
+    if tab.pdf:
+        return _pdf_result(conversation, ctx, lines, images)
     limit = ctx.config.browser.snapshot_chars
     # Asked at once: each is a way to the browser and back.
     reading = tab.snapshot() if not full else asyncio.sleep(0, None)
@@ -196,6 +199,25 @@ async def page_result(
         private=conversation.is_logged_in(tab),
         truncated=next_call is not None,
         next=next_call,
+    )
+
+
+def _pdf_result(
+    conversation: BrowserSession, ctx: Ctx, lines: Sequence[str], images: tuple[Image, ...]
+) -> Result:
+    """Who reads the text of a PDF: there is none in the viewer of a browser."""
+    tab = conversation.tab()
+    _refuse_forbidden(tab.pdf, ctx)
+    url = tab.masked(tab.pdf)
+    head = [*lines, url[:500] if conversation.guarded else f"{url[:500]} {GUARD_OFF}", PDF_NOTE]
+    head += [note for each in conversation.tabs for note in each.take_notes()]
+    return Result(
+        text="\n".join([*head, *refusal_lines(conversation)]),
+        data={"url": url, "status": tab.status},
+        images=images,
+        source=web_origin(tab.pdf),
+        private=conversation.is_logged_in(tab),
+        next=Next("fetch_url", {"url": url}),
     )
 
 
