@@ -6,8 +6,13 @@ There is no limit of time here: the time limit of the test is the only one.
 from __future__ import annotations
 
 import asyncio
+import codecs
+import importlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from encodings.aliases import aliases
 
 PAUSE_SECONDS = 0.01
 
@@ -31,3 +36,24 @@ async def settled(value: Callable[[], int]) -> int:
         before = now
         await asyncio.sleep(20 * PAUSE_SECONDS)
     return now
+
+
+NOBODY = 65534
+
+
+@contextmanager
+def as_ordinary_user() -> Iterator[None]:
+    """Root may read everything; for a moment this is not root."""
+    if os.getuid():
+        yield
+        return
+    # Who may not read Python's own folder imports nothing from it, and Python remembers that.
+    for name in sorted(set(aliases.values())):
+        with suppress(LookupError):
+            codecs.lookup(name)
+    os.setresuid(NOBODY, NOBODY, 0)  # a shell takes an effective user alone for nothing
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+        importlib.invalidate_caches()

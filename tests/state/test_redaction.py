@@ -256,6 +256,8 @@ def test_no_secret_hides_nothing():
         ("Das Kennwort lautet Sommer2024", f"Das Kennwort lautet {HIDDEN}"),
         ('the password of the NAS is "swordfish".', f'the password of the NAS is "{HIDDEN}".'),
         ("The PIN is 1234", f"The PIN is {HIDDEN}"),
+        ("Kennwörter: Sommer99x!", f"Kennwörter: {HIDDEN}"),
+        ("Minu parool on Kalev99x", f"Minu parool on {HIDDEN}"),
         ("我的WiFi密码是Sol2024x。", f"我的WiFi密码是{HIDDEN}。"),
         ("パスワードは「swordfish」です", f"パスワードは「{HIDDEN}」です"),
         ("비밀번호는 abc12345 입니다", f"비밀번호는 {HIDDEN} 입니다"),

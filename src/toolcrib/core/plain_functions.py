@@ -50,6 +50,6 @@ def result_of(value: Any) -> Result:
         value = list(value)
     try:
         text = json.dumps(json_numbers(value), ensure_ascii=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return Result(str(value))
     return Result(text, json.loads(text))

@@ -8,11 +8,13 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum, Flag, auto
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
+from types import UnionType
 from typing import (
     Annotated,
     Any,
     Literal,
     TypeAlias,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -123,8 +125,13 @@ class Parameter:
         """The values of an object whose type says of which they are; None for any others."""
         if get_origin(self.type) is not dict:
             return None
-        inner, meta = unwrap(get_args(self.type)[1])
-        if inner in (Any, object):
+        hint = get_args(self.type)[1]
+        inner, meta = unwrap(hint)
+        if inner != hint and get_origin(hint) is not Annotated:
+            return None  # one of several
+        if inner in (Any, object, dict, list, tuple):
+            return None
+        if get_origin(inner) in (dict, tuple, Union, UnionType):
             return None
         return Parameter(self.name, inner, meta, required=True, default=None)
 

@@ -37,7 +37,7 @@ DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
 """Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
 _PLAIN = {
-    sign: re.compile(rf"\s*[-+]?\d*[{sign}]?\d*([eE][+-]?\d+)?\s*", re.ASCII) for sign in ".,"
+    sign: re.compile(rf"\s*[-+]?\d*(?:[{sign}]\d*)?(?:[eE][+-]?\d+)?\s*", re.ASCII) for sign in ".,"
 }
 """A number that DuckDB reads: what else is one to us is in groups, or has a unit."""
 _NOT_NAME = re.compile(r"\W+")

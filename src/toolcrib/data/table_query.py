@@ -212,6 +212,11 @@ class _Columns:
             found += [self.place(part) for part in parts if part.strip()]
         return found
 
+    def aggregates(self, text: str) -> list[str]:
+        """Those that one text names, unless what it names is a column with a comma."""
+        name = text.strip().removesuffix(")").partition("(" if "(" in text else " ")[2]
+        return [text] if name.strip().casefold() in self._places else _COMMA.split(text)
+
     def _is_one(self, name: str) -> bool:
         bare = name.strip()
         return "," not in bare or bare[0] in "\"'`[" or bare.casefold() in self._places
@@ -483,7 +488,7 @@ def _grouped(
     table: Table, rows: Iterator[Sequence[Cell]], columns: _Columns, wanted: TableRequest
 ) -> tuple[Table, Iterator[Sequence[Cell]]]:
     places = columns.places(wanted.group)
-    texts = chain.from_iterable(_COMMA.split(text) for text in wanted.aggregate)
+    texts = chain.from_iterable(columns.aggregates(text) for text in wanted.aggregate)
     sums = [_aggregate(text, columns) for text in texts] or [_aggregate("count", columns)]
     groups: dict[tuple[str, ...], list[_Sum]] = {}
     for row in rows:

@@ -188,7 +188,8 @@ class ColumnFormat:
 
     def moment(self, text: str) -> str:
         """A date or a time of day of the column that sorts; "" for what is neither."""
-        return date_key(text, month_first=self.month_first) or time_key(text)
+        date = date_key(text, month_first=self.month_first)
+        return date if date or self.type == "date" else time_key(text)
 
 
 def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:

@@ -14,7 +14,7 @@ from toolcrib.files.trees import entries_beneath, is_folder
 
 MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
 MAX_HOME_ENTRIES = 2_000
-MAX_HOME_FOLDERS, MAX_HOME_DEPTH = 500, 5
+MAX_HOME_FOLDERS, MAX_HOME_DEPTH = 500, 4
 NO_SETTINGS = GENERATED_FOLDERS | {"Cache", "cache", "logs", ".local", ".npm", ".nvm", ".wine"}
 """Folders of the home whose links are not looked for."""
 MARKS_OF_REPOSITORY = frozenset({".git", "HEAD"})
@@ -71,11 +71,12 @@ def home_links() -> list[str]:
                 found.append(entry.path)
             elif entry.name not in NO_SETTINGS and is_folder(entry):
                 folders.append(entry.path)
+    deepest = max(folder.count("/") for folder in (home, *settings))
     beneath = entries_beneath(
-        folders,
+        dict.fromkeys(folder for folder in folders if folder not in settings),
         max_folders=MAX_HOME_FOLDERS,
         max_seconds=MAX_SECONDS,
-        max_depth=home.count("/") + MAX_HOME_DEPTH,
+        max_depth=deepest + MAX_HOME_DEPTH,
         left_out=NO_SETTINGS,
     )
     found += [entry.path for entry in beneath if entry.is_symlink() and is_file_behind(entry)]

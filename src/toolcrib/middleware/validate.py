@@ -37,9 +37,9 @@ AMOUNTS = {
 }
 """Arguments of which the nearest possible value means the same, but for how much."""
 GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+"""A number as results show it."""
 COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 """A decimal comma, where it parts no group of thousands."""
-"""A number as results show it."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
 

@@ -72,10 +72,11 @@ _EDGES = ".,;:!?)*_`\"'»”’"
 
 
 SIGNS = (
-    *("pass", "pwd", "code", "cvv", "cvc", "zahl", "wort", "woord", "wachtzin", "senord", "mdp"),
-    *("phrase", "contrase", "clave", "parol", "chiave", "codice", "senha", "código", "kod", "has"),
-    *("heslo", "salasana", "jelsz", "geslo", "lozinka", "şifre", "парол", "κωδικ", "lykilor"),
-    *("slapta", "pin", "tunnusluku", "пин", "密", "口令", "暗", "パスワード", "비밀번호", "암호"),
+    *("pass", "pwd", "code", "cvv", "cvc", "zahl", "wort", "wört", "woord", "wachtzin"),
+    *("senord", "mdp", "phrase", "contrase", "clave", "paro", "chiave", "codice"),
+    *("senha", "código", "kod", "has", "heslo", "salasana", "jelsz", "geslo"),
+    *("lozinka", "fre", "парол", "κωδικ", "lykilor", "slapta", "pin", "tunnusluku"),
+    *("пин", "密", "口令", "暗", "パスワード", "비밀번호", "암호"),
 )
 """One of these, in small letters, is in every text in which something is found."""
 
@@ -104,7 +105,8 @@ def _is_secret(match: re.Match[str], value: str, group: str) -> bool:
 
 
 def _rest_of_line(match: re.Match[str]) -> str:
-    return match.string[match.end() :].partition("\n")[0].strip()
+    end = match.string.find("\n", match.end())
+    return match.string[match.end() : end if end >= 0 else None].strip()
 
 
 def _is_made_up(plain: str, value: str) -> bool:

@@ -400,13 +400,15 @@ async def test_a_name_like_an_option_is_held(bench: RunBench, root: Path) -> Non
 
 
 async def test_the_version_of_python_may_be_no_program(bench: RunBench) -> None:
-    for version in ("3.12", "3.12.1\\n3.11", "cpython@3.13", "# ours\\npypy3.10-7.3.12"):
+    versions = ("3.12", "3.12.1\\n3.11", "cpython@3.13", "# ours\\npypy3.10-7.3.12", "3.13t")
+    for version in (*versions, "3.14.0rc1", "3.13-dev", "miniconda3-22.11.1-1"):
         assert (await bench.changed(f"printf '{version}' > .python-version")).state == "applied"
     assert (
         await bench.changed("echo lts/iron > .nvmrc; echo 1.21 > .go-version")
     ).state == "applied"
     for script in (
         *("echo ./tools/py > .python-version", "echo evil > .python-version"),
+        *("echo 3evil > .python-version", "echo python3evil > .python-version"),
         *("echo path:evil > .node-version", "echo ../../.. > .java-version"),
         *("yes '' | head -c 2000 > .python-version", "echo 3 > pin; ln -sf pin .python-version"),
     ):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.cases import each_case
+from tests.conditions import as_ordinary_user
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
@@ -207,18 +206,6 @@ def test_suggestions_do_not_look_into_protected_folders(workspace: Workspace, tr
 def test_a_file_is_not_a_folder_on_the_way(workspace: Workspace) -> None:
     with pytest.raises(NotFound):
         read(workspace, "readme.md/x")
-
-
-@contextmanager
-def as_ordinary_user() -> Iterator[None]:
-    """Root may read everything; for a moment this is not root."""
-    with suppress(PermissionError):  # where it is not needed, it is not allowed
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        with suppress(PermissionError):
-            os.seteuid(os.getuid())
 
 
 def test_permissions_are_explained(opener: Opener) -> None:

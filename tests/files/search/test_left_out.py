@@ -7,7 +7,6 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import as_ordinary_user
 from tests.files.search.conftest import engines
 from toolcrib.files.paths import Workspace
 from toolcrib.files.search.pattern import pattern_of
@@ -26,7 +26,6 @@ from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C023", "C024", "C025", "C026", "E16")
 TREES = 100
-NOBODY = 65534
 KINDS = (
     *("hit", "hit", "hit", "none", "none", "empty", "wide", "latin", "marked", "binary"),
     *("late", "shut", "secret", "second", "link", "folder link", "broken link", "outside link"),
@@ -34,19 +33,6 @@ KINDS = (
 )
 SECRETS = (".env", "id_rsa", "server.pem", ".npmrc", "a.key", ".ENV.local")
 GLOBS = ("", "", "*.txt", "!*.md", "src/**")
-
-
-@contextmanager
-def as_ordinary_user() -> Iterator[None]:
-    """Root may read everything; for a moment this is not root."""
-    if os.getuid():
-        yield
-        return
-    os.setresuid(NOBODY, NOBODY, 0)  # a shell takes an effective user alone for nothing
-    try:
-        yield
-    finally:
-        os.setresuid(0, 0, 0)
 
 
 @dataclass

@@ -275,6 +275,12 @@ async def test_files_in_other_encodings_are_searched_as_they_are_read(
             assert not found.aborted
         found = await count(workspace, processes, engine, "Köln", globs=["*.txt"])
         assert dict(found.files) == {"f.txt": 1}
+    # A line of another encoding takes nothing from the others.
+    (ws / "f.txt").write_bytes("Köln\n".encode() * 20 + "Käse\n".encode("cp1252"))
+    for engine in engines():
+        for text, lines in (("Köln", 20), ("Käse", 1)):
+            found = await count(workspace, processes, engine, text, globs=["f.txt"])
+            assert dict(found.files) == {"f.txt": lines}, engine
 
 
 @settings(max_examples=60)

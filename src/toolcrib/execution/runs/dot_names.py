@@ -44,12 +44,13 @@ HARMLESS_FILES = PatternSet(_HARMLESS_FILES_TEXT.split())
 VERSIONS = PatternSet((".*-version", ".nvmrc"))
 MAX_VERSION_BYTES = 1_000
 _VERSION = re.compile(
-    r"(?:(?:c?python|pypy|graalpy|(?:mini|ana)conda|miniforge|node|(?:j|m|truffle)?ruby|go|deno|bun"
-    r"|java|jdk|openjdk|temurin|zulu|corretto|graalvm|perl|php|swift|terraform)[-@]?)?"
-    r"v?[0-9][\w.+-]*|lts/[\w*-]+",
+    r"(?:(?:c?python|pypy|graalpy|(?:mini|ana)conda\d?|miniforge\d?|node|(?:j|m|truffle)?ruby|go|deno"
+    r"|bun|java|jdk|openjdk|temurin|zulu|corretto|graalvm|perl|php|swift|terraform)[-@]?)?"
+    r"v?\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|p|m|u|t|dev|alpha|beta|pre|lts)\.?\d*)?(?:-\d[\d.-]*)?"
+    r"(?:\+[\d.]+)?|lts/[a-z*]+",
     re.ASCII,
 )
-"""A number, with an implementation; any other word may be a folder with a program."""
+"""A number, with an implementation before it; any other word may be a folder with a program."""
 RESULTS = (GENERATED_FOLDERS - {".git", ".hg", ".svn", ".jj"}) | {"out", "_build", "obj"}
 """Folders of what builds make."""
 _OF_GIT = re.compile(
@@ -85,7 +86,8 @@ def is_version(content: bytes) -> bool:
     """Whether it says nothing but versions, and leads to no program."""
     lines = content.decode("latin-1").split("\n")
     words = [word for line in lines if line[:1] != "#" for word in line.split()]
-    return len(content) <= MAX_VERSION_BYTES and all(map(_VERSION.fullmatch, words))
+    is_short = len(content) <= MAX_VERSION_BYTES
+    return is_short and all(len(word) < 50 and _VERSION.fullmatch(word) for word in words)
 
 
 def is_gits_own(name: str) -> bool:

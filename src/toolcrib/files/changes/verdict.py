@@ -103,8 +103,10 @@ def _is_cached_code(delta: Delta) -> bool:
 
 def _is_left_to_git(delta: Delta) -> bool:
     """Whether git believes it without a look at its objects, and can do without it."""
-    if delta.after is None or not is_made_again(delta.path):
+    if not is_made_again(delta.path):
         return False
+    if delta.after is None:
+        return "commit-graphs" in delta.path.parts  # the list of them stays
     # The old one of several packs would not go with those that are there now.
     return not (delta.before and delta.path.name.startswith("multi-pack-index"))
 

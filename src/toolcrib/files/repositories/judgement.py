@@ -516,7 +516,8 @@ SHOWING_OTHERS = frozenset({"packed-refs", "shallow"})
 
 def is_made_again(path: SafePath) -> bool:
     """Whether git makes what is there from its objects, and can do without it."""
-    return "objects" in path.parts and bool(MADE_AGAIN.search("/".join(path.parts)))
+    found = "objects" in path.parts and MADE_AGAIN.search("/".join(path.parts))
+    return bool(found) and (GIT in path.parts or lies_in_repository(path))
 
 
 def shows_others(delta: Delta) -> bool:

@@ -214,10 +214,10 @@ class _Collector:
 
         One without a slash is a word of git's own, or a program on PATH, where it stands first.
         """
-        if not self.found.is_inside(os.path.normpath(place)):
-            return
         if "/" in word:
             self.found.add(place, is_folder=True)
+        elif not self.found.is_inside(os.path.normpath(place)):
+            return
         elif not is_first:
             self.found.add(place, is_folder=os.path.isdir(place))  # noqa: PTH112
         elif key.endswith(FILE_KEYS) or os.path.isfile(place):  # noqa: PTH113

@@ -59,6 +59,21 @@ def other_codec(data: bytes) -> str:
     return "" if found.mark or found.name == "utf-8" else found.name
 
 
+def by_line(data: bytes, codec: str) -> bytes:
+    """Whole lines as UTF-8: those that are it stay, in a file whose other lines are not."""
+    return b"".join(_as_utf8(line, codec) for line in data.splitlines(keepends=True))
+
+
+def _as_utf8(line: bytes, codec: str) -> bytes:
+    if line.isascii() and b"\x1b" not in line:
+        return line
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode(codec, "replace").encode("utf-8", "replace")
+    return line if b"\x1b" not in line else line.decode(codec, "replace").encode()
+
+
 def spans(text: bytes, pattern: Pattern) -> Iterator[tuple[int, int, int]]:
     """Each line that fits: where it starts and ends, and where in it the first place is."""
     match: Any = pattern.engine.search
@@ -87,8 +102,8 @@ def text_blocks(file: BinaryIO) -> Iterator[bytes]:
     """
     data = file.read(BLOCK_BYTES)
     mark = data[:2] if data[:2] in _WIDE else b""
-    codec = _WIDE.get(mark) or other_codec(data)
-    decoder = codecs.getincrementaldecoder(codec)("replace") if codec else None
+    codec = "" if mark else other_codec(data)
+    decoder = codecs.getincrementaldecoder(_WIDE[mark])("replace") if mark else None
     data = data[2:] if mark else data.removeprefix(codecs.BOM_UTF8)
     unfinished = b""
     while True:
@@ -102,7 +117,7 @@ def text_blocks(file: BinaryIO) -> Iterator[bytes]:
             block = unfinished + data[:end] if unfinished else data[:end]
             unfinished = data[end:]
             if block:
-                yield block
+                yield by_line(block, codec) if codec else block
         else:
             unfinished += data
             if len(unfinished) > MAX_LINE_BYTES:

@@ -19,6 +19,7 @@ from toolcrib.files.search.hits import (
     BLOCK_BYTES,
     LINE_CHARS,
     Hit,
+    by_line,
     hits,
     other_codec,
     spans,
@@ -222,7 +223,9 @@ class Search:
         counts, ended = await in_thread(
             lambda check: _counts_of([path for path, _ in odd.files], scope, pattern, until, check)
         )
-        files = list({**dict(found.files), **counts}.items())
+        known = dict(found.files)
+        files = [*known.items(), *((path, count) for path, count in counts.items() if count)]
+        files = list({path: max(count, known.get(path, 0)) for path, count in files}.items())
         return replace(found, files=files, ended=found.ended and odd.ended and ended)
 
     async def _found(self) -> str:
@@ -423,7 +426,7 @@ def _count_matches(data: bytes, pattern: Pattern) -> tuple[int, LeftOutReason | 
         if b"\0" in data:
             return 0, "binary"
         if pattern.is_foreign and (codec := other_codec(data)):
-            data = data.decode(codec, "replace").encode("utf-8", "replace")
+            data = by_line(data, codec)
         if pattern.bare is not None:
             if pattern.bare not in data:
                 return 0, None

@@ -260,7 +260,11 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
     parsed = memories_of(file)
     projects = services.use(Projects)
     here = project_scope((await projects.current()).id)
-    named = {p.project for p in parsed.memories if p.project is not None and not for_project}
+    named = {
+        p.project
+        for p in parsed.memories
+        if p.project is not None and p.scope == "project" and not for_project
+    }
     known = {one: project_scope((await projects.in_folder(*one)).id) for one in sorted(named)}
     drafts = [
         replace(p.draft, scope=here if for_project else _scope_of(p, known, here))

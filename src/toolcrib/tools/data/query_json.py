@@ -55,8 +55,8 @@ async def query_json(
         place = path
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
         text = decoded(data)
-    value = await in_thread(lambda _: loads(text, name), ctx.deadline)
-    results, missing = await _found(query, json_numbers(value), ctx)
+    value = await in_thread(lambda _: json_numbers(loads(text, name)), ctx.deadline)
+    results, missing = await _found(query, value, ctx)
     facts: dict[str, Any] = {"found": bool(results), "count": len(results), "results": results}
     if not results:
         return Result(text=f"Nothing found. {missing}".strip(), data=facts, private=True)

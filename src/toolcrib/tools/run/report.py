@@ -25,7 +25,7 @@ from toolcrib.execution.runs.runs import LiveRun, Runs
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.files.paths import Workspace
-from toolcrib.net.egress.policy import SERVER_HOSTS
+from toolcrib.net.egress.policy import SERVER_HOSTS, HostRule
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
 from toolcrib.system.collector import Ring
@@ -287,8 +287,8 @@ def source_of(access: NetworkAccess) -> str:
 def _refused(ran: RunResult) -> list[str]:
     """What the guard did not let it reach, and what else is to be known of its network."""
     lines = [f"[{note}]" for note in ran.network.notes]
-    named = {host.partition(":")[0] for host in ran.network.hosts}
-    by_address = [error for error in ran.network.refused if error.details.get("host") in named]
+    allowed = list(map(HostRule.parse, ran.network.hosts))
+    by_address = [error for error in ran.network.refused if _is_allowed(error, allowed)]
     by_name = [error for error in ran.network.refused if error not in by_address]
     if refused := dict.fromkeys(filter(None, map(_refused_name, by_name))):
         names = ", ".join([*refused][:MAX_REFUSED])
@@ -297,6 +297,13 @@ def _refused(ran: RunResult) -> list[str]:
     messages = {error.message: error.hint for error in by_address}
     texts = (f"{message} {hint}".strip() for message, hint in [*messages.items()][:MAX_REFUSED])
     return lines + [f"[not reached: {printable(text)}]" for text in texts]
+
+
+def _is_allowed(error: Blocked, rules: Sequence[HostRule]) -> bool:
+    """Whether a host may be reached, so that something else was wrong."""
+    host = str(error.details.get("host", ""))
+    names = [rule.host for rule in rules]
+    return host in names or any(name[:2] == "*." and host.endswith(name[1:]) for name in names)
 
 
 def _refused_name(error: Blocked) -> str:

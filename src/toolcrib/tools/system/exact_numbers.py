@@ -39,7 +39,7 @@ _PERCENT_MORE = re.compile(r"(?<!\(1)(?<!^1)(?<=[\d.)])\s*[-+]\s*[\d.]+%(?!\s*[\
 
 
 _SPELLINGS = (
-    (re.compile(r"(?<=[\d)\s])mod(?=[\s(\d-])", re.IGNORECASE), "%"),
+    (re.compile(r"(?<=[\d)])\s*mod(?=[\s(\d-])", re.IGNORECASE), "%"),
     (re.compile(r"(?<![\w.])(\d+)!(?!=)"), r"factorial(\1)"),
     (re.compile(r"(?<![\w.])(\([^()]*\))!(?!=)"), r"factorial\1"),
     (re.compile(r"\u221a\s*(\d+(?:\.\d+)?)"), r"sqrt(\1)"),
