@@ -59,7 +59,7 @@ PLAIN = [
     "code/user/x.py", "contrib/systemd/user/x.service",
     "src/pytest/plugin.py", "META-INF/services/java.sql.Driver", "renv.lock",
     ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
-    ".pytest_cache/v/x", "web/.next/server/x.js", ".gitkeep", ".cache/tool/.settings", ".nvmrc",
+    ".pytest_cache/v/x", "web/.next/server/x.js", ".gitkeep", ".cache/tool/.toolrc", ".nvmrc",
     ".github/ISSUE_TEMPLATE/bug.md", ".eslintcache", ".main.c.swp", "libs/.deps/a.Po",
     "target/.rustc_info.json", "target/debug/.cargo-lock", "build/.ninja_log", "dist/.vite/m.json",
     "docs/_build/.doctrees/x", ".github/CODEOWNERS", ".clang-format", ".turbo/cache/x",
