@@ -79,11 +79,11 @@ def home_links() -> list[str]:
         max_depth=deepest + MAX_HOME_DEPTH,
         left_out=NO_SETTINGS,
     )
-    found += [entry.path for entry in beneath if entry.is_symlink() and is_file_behind(entry)]
+    found += [entry.path for entry in beneath if entry.is_symlink() and _leads_to_no_folder(entry)]
     return list(dict.fromkeys(found))
 
 
-def is_file_behind(link: os.DirEntry[str]) -> bool:
+def _leads_to_no_folder(link: os.DirEntry[str]) -> bool:
     """Whether a link leads to a file, or to nothing yet."""
     with suppress(OSError):
         return not link.is_dir()

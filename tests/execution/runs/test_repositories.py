@@ -13,6 +13,7 @@ import pytest
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
 from tests.indexes import index_naming, packs_naming
+from toolcrib.files.repositories import judgement
 
 WHO = "git config user.name n && git config user.email e@example.org"
 MAKE = f"git init -q && {WHO} && git add . && git commit -qm first"
@@ -556,7 +557,9 @@ async def test_objects_that_are_there_stay_as_they_are(bench: RunBench, root: Pa
     assert (root / "b").exists()
 
 
-async def test_an_object_is_what_its_name_says(bench: RunBench, root: Path) -> None:
+async def test_an_object_is_what_its_name_says(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await need_overlay(bench)
     git(root, "init", "-q")
     false = "x=$(printf false | git hash-object -w --stdin); f() { echo .git/objects/$(echo $1 | "
@@ -565,6 +568,12 @@ async def test_an_object_is_what_its_name_says(bench: RunBench, root: Path) -> N
     assert "not the object that its name says" in str(outcome.notes)
     assert not (root / ".git/objects/aa").exists() or not list((root / ".git/objects/aa").iterdir())
     assert git(root, "cat-file", "-p", "975fbec8256d3e8a3797e7a3611380f27c49f4ac") == "y\n"
+    # A small file may unpack to very much: they are looked at up to a bound, however many.
+    monkeypatch.setattr(judgement, "MAX_OBJECTS_BYTES", 500_000)
+    zeros = "head -c {} /dev/zero | git hash-object -w --stdin"
+    assert (await bench.changed(zeros.format(400_000))).state == "applied"
+    both = await bench.changed(f"{zeros.format(300_000)}; {zeros.format(300_001)}")
+    assert "unpack to so much" in str(both.notes)
     outcome = await bench.changed("mkdir -p .git/objects/info; pwd > .git/objects/info/alternates")
     assert "objects from elsewhere" in str(outcome.notes)
 
@@ -580,6 +589,7 @@ async def test_what_git_makes_of_its_objects_is_left_to_it(bench: RunBench, root
         "git multi-pack-index write; test -e .git/objects/info/commit-graph"
     )
     assert outcome.state == "applied", outcome.notes
+    assert "since git makes it" in str(outcome.notes)
     names = [path.suffix for path in (root / ".git/objects/pack").iterdir()]
     assert sorted(names) == [".idx", ".pack"]
     assert not (root / ".git/objects/info/commit-graph").exists()

@@ -12,7 +12,8 @@ import pytest
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench
 from toolcrib.core.errors import NoResults
-from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY, LIKE_AN_OPTION
+from toolcrib.execution.runs.option_names import LIKE_AN_OPTION
+from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY
 
 pytestmark = pytest.mark.rows("C074", "E33")
 ACTED_ON = [

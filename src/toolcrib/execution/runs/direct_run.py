@@ -167,7 +167,7 @@ class DirectRun:
             preview = described(state, view, notes).preview
             for_user = bool(triggers.lines) or commit == "never"
             state = await self._withdraw(ctx, commit, step, notes, preview, for_user=for_user)
-            places = await asyncio.to_thread(self.context.triggers.folders, deltas)
+            places = await asyncio.to_thread(self.context.triggers.question_folders, deltas)
             self.context.held_folders[state.pending_id] = places
         return described(state, view, notes)
 

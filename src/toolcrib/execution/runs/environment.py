@@ -21,14 +21,8 @@ from toolcrib.files.targets import Targets, folders_above, words_of
 PATHS = (
     *("BASH_ENV", "ENV", "PYTHONSTARTUP", "INPUTRC", "PSQLRC", "SCREENRC", "WGETRC", "MYVIMRC"),
     *("LESSKEY", "LESSKEYIN", "OPENSSL_CONF", "KUBECONFIG", "AWS_CONFIG_FILE", "MAKEFILES"),
-    *(
-        "CMAKE_TOOLCHAIN_FILE",
-        "NPM_CONFIG_*CONFIG",
-        "npm_config_*config",
-        "PIP_CONFIG_FILE",
-        "UV_CONFIG_FILE",
-    ),
-    *("STARSHIP_CONFIG", "RIPGREP_CONFIG_PATH", "ANSIBLE_CONFIG"),
+    *("CMAKE_TOOLCHAIN_FILE", "NPM_CONFIG_*CONFIG", "npm_config_*config", "PIP_CONFIG_FILE"),
+    *("UV_CONFIG_FILE", "STARSHIP_CONFIG", "RIPGREP_CONFIG_PATH", "ANSIBLE_CONFIG"),
 )
 """Variables with the path of a file that is run or obeyed."""
 COMMANDS = (

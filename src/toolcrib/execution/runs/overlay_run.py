@@ -237,8 +237,8 @@ class OverlayRun:
             else:
                 if for_user:
                     triggers = self._context.triggers
-                    folders_made = await asyncio.to_thread(triggers.folders, verdict.deltas)
-                    triggers.let_pass(folders_made, ctx.session.id)
+                    passed = await asyncio.to_thread(triggers.question_folders, verdict.deltas)
+                    triggers.let_pass(passed, ctx.session.id)
                 return _applied(applied, view)
         self._keep = True
         outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=overtaken)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -28,12 +27,12 @@ from toolcrib.execution.runs.dot_names import (
     DOT_NAME,
     MAX_VERSION_BYTES,
     find_dot_name,
-    is_gits_own,
     is_version,
     names_version,
 )
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
+from toolcrib.execution.runs.option_names import LIKE_AN_OPTION, is_like_an_option
 from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
@@ -48,7 +47,12 @@ from toolcrib.files.path_rules import (
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.index import HASH_SIZES, INDEX
 from toolcrib.files.repositories.judgement import repository_depth, shows_others, staged
-from toolcrib.files.repositories.places import GIT, is_repository, names_of_repository
+from toolcrib.files.repositories.places import (
+    GIT,
+    is_own_name,
+    is_repository,
+    names_of_repository,
+)
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.targets import Targets
 from toolcrib.text.display import printable, some_of
@@ -77,7 +81,6 @@ ON_PATH = "programs on PATH"
 IN_VARIABLES = "what a variable of the environment names"
 WITHOUT_IT = "without it, git runs or filters something no more"
 WITHOUT_INDEX = "without it, git forgets what it was to leave alone, and what is staged"
-LIKE_AN_OPTION = "a name that programs take for an option, as by `tar *`"
 CLOSED = "its owner could not read it any more, so programs would take it for empty or gone"
 ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
@@ -101,14 +104,6 @@ _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
 _MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
 _NAMES_A_FOLDER = PatternSet((".jj/repo",))
 """What may also be a file, which says where the folder is on whose content programs act."""
-_ROUTE = re.compile(
-    r"\+[A-Za-z][\w-]*(?:@[\w()\[\]-]*)?(?:\.\w+)*\.(?:svelte|[jt]sx?|vue|mdx?|css|html)"
-)
-"""A name as frameworks of the web have it (`+page.svelte`), and no command of an editor."""
-ROUTES = "routes"
-_ROUTE_PART = re.compile(r"-[a-z]{2}[a-z-]*(?:\.(?:[jt]sx?|css))?")
-"""What they leave out in their folder of that name."""
-_PIPED = re.compile(r"^[|<>]|\|$|\s--[a-z]")
 _KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
 
 
@@ -165,8 +160,11 @@ class Triggers:
         ]
         return TriggerReport(lines, frozenset(paths))
 
-    def folders(self, deltas: Sequence[Delta]) -> set[str]:
-        """Those of dependencies or settings in which something is new, absolute; blocking."""
+    def question_folders(self, deltas: Sequence[Delta]) -> set[str]:
+        """Those that are one question each and in which something is new, absolute; blocking.
+
+        They are of dependencies, or of settings.
+        """
         made = [delta for delta in deltas if _may_act(delta)]
         dependencies = _DependencyFolders()
         files = (delta for delta in made if delta.after and delta.after.kind != "folder")
@@ -203,9 +201,11 @@ class Triggers:
                 yield delta, BARE_REPOSITORY, place
             elif _closes(delta):
                 yield delta, CLOSED, place
-            elif _is_like_an_option(delta):
+            elif _is_new(delta) and is_like_an_option(
+                delta.path.name, delta.path.parts, is_file=not _is_folder(delta)
+            ):
                 yield delta, LIKE_AN_OPTION, place
-            elif delta.after is not None and delta.after.kind == "folder":
+            elif _is_folder(delta):
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
@@ -322,6 +322,14 @@ def _may_act(delta: Delta) -> bool:
     return after is not None and not (delta.same and before and after.mode == before[0].mode)
 
 
+def _is_new(delta: Delta) -> bool:
+    return not delta.before or delta.replaces
+
+
+def _is_folder(delta: Delta) -> bool:
+    return delta.after is not None and delta.after.kind == "folder"
+
+
 def _closes(delta: Delta) -> bool:
     """Whether the user loses the right to read a file, or to look into a folder, that was there."""
     after, before = delta.after, delta.before
@@ -329,21 +337,6 @@ def _closes(delta: Delta) -> bool:
         return False
     needed = 0o500 if after.kind == "folder" else 0o400
     return bool(before[0].mode & needed & ~after.mode)
-
-
-def _is_like_an_option(delta: Delta) -> bool:
-    """Of tar and most others; of editors, and of compilers, which read more of them from a file.
-
-    Perl runs what ends with `|`, and xargs parts names at blanks.
-    """
-    name, after = delta.path.name, delta.after
-    if after is None or (delta.before and not delta.replaces):
-        return False
-    if name.startswith("-"):
-        return ROUTES not in delta.path.parts or not _ROUTE_PART.fullmatch(name)
-    is_file = after.kind != "folder"
-    begins = name.startswith("@") or (name[:1] == "+" and not _ROUTE.fullmatch(name))
-    return (is_file and begins) or _PIPED.search(name) is not None
 
 
 def _display(delta: Delta, place: str) -> str:
@@ -370,7 +363,7 @@ def _dot_name(path: SafePath) -> str:
     place = path.ancestor(depth).absolute if depth else ""
     if place and is_repository(names_of_repository(place)):
         # Of a repository, as `.bare`, there are rules already.
-        return "" if len(path.parts) == depth or is_gits_own(path.parts[depth or 0]) else place
+        return "" if len(path.parts) == depth or is_own_name(path.parts[depth or 0]) else place
     return place
 
 
@@ -378,14 +371,7 @@ def _says_version(delta: Delta) -> bool:
     """Whether a file does nothing but to name a version, as of Python."""
     if not names_version(delta.path) or delta.new is None:
         return False
-    content = b""
-    with suppress(ToolError, OSError):
-        for chunk in delta.new.chunks():
-            content += chunk
-            if len(content) > MAX_VERSION_BYTES:
-                break
-        return is_version(content)
-    return False
+    return is_version(_end_of(delta, MAX_VERSION_BYTES + 1))
 
 
 def _is_in_repository(path: SafePath) -> bool:
@@ -393,7 +379,7 @@ def _is_in_repository(path: SafePath) -> bool:
     parts = path.parts
     if GIT not in parts[:-1]:
         return False
-    return not is_gits_own(parts[parts.index(GIT) + 1])
+    return not is_own_name(parts[parts.index(GIT) + 1])
 
 
 @lru_cache(maxsize=10_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from typing import Self
 
 from toolcrib.core.errors import PathDenied
@@ -29,6 +30,7 @@ GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
 NO_GIT_FILE = "git worktree add and git submodule add are for the user to run"
+LEFT_TO_GIT = "left as it was, since git makes it of its objects"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -54,19 +56,20 @@ def verdict_on(
     """Leave out what is protected, special or leads out of the workspace."""
     verdict = Verdict()
     left: dict[str, list[str]] = {}
-    git_notes: list[str] = []
+    to_git, git_notes = list[str](), list[str]()
     for display, why in found.refused:
         left.setdefault(why, []).append(display)
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
-    for delta in judge.deltas:
-        if _is_cached_code(delta):
-            continue
+    for delta in filterfalse(_is_cached_code, judge.deltas):
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         objection = judge.objection(delta)
         if objection is None:
-            verdict.deltas += [] if _is_left_to_git(delta) else [delta]
+            if _is_left_to_git(delta):
+                to_git.append(printable(delta.path.display))
+                continue
+            verdict.deltas.append(delta)
             verdict.lost += _lost(delta, limits)
             continue
         if objection.rule == GIT and objection.place == delta.path:
@@ -84,6 +87,7 @@ def verdict_on(
         f"not taken over: {some_of(list(dict.fromkeys(paths)), 5)} {_plural(why, len(set(paths)))}"
         for why, paths in left.items()
     ]
+    verdict.notes += [f"{LEFT_TO_GIT}: {some_of(to_git)}"] * bool(to_git)
     verdict.notes += dict.fromkeys(git_notes)
     verdict.notes += judge.repositories.notes
     return verdict

@@ -135,6 +135,7 @@ class RunRepositories:
 
     roots: Sequence[Root]
     _found: dict[Key, RunRepository] = field(default_factory=dict)
+    _unpacked: int = 0
 
     @classmethod
     def among(cls, deltas: Iterable[Delta], roots: Sequence[Root]) -> RunRepositories:
@@ -204,7 +205,7 @@ class RunRepositories:
 
     def _examine_existing(self, delta: Delta) -> None:
         """Files of a repository that was there by which git finds others, and its settings."""
-        if why := _object_trouble(delta):
+        if why := self._object_trouble(delta):
             top = delta.path.ancestor(delta.path.parts.index("objects"))
             self._add(delta, RunRepository(top, delta.path, why, holds=set(BARE_REPOSITORY)))
             return
@@ -226,6 +227,24 @@ class RunRepositories:
         if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
+
+    def _object_trouble(self, delta: Delta) -> str:
+        """Why what stands under the name of an object, which is its hash, is not that object."""
+        if delta.same or delta.new is None or not OBJECT.search("/".join(delta.path.parts)):
+            return ""
+        if not lies_in_repository(delta.path):
+            return ""
+        if delta.before:
+            return CHANGED
+        digits = "".join(delta.path.parts[-2:])
+        if not set(digits) <= set(hexdigits):
+            return ""  # a pack
+        left = MAX_OBJECTS_BYTES - self._unpacked
+        found, size = _object_hash(delta.new, len(digits), left)
+        self._unpacked += size
+        if found == digits:
+            return ""
+        return TOO_MUCH if size > left else FALSE
 
     def _add(self, delta: Delta, found: RunRepository) -> None:
         self._found[delta.path.root.real, delta.path.parts] = found
@@ -465,28 +484,17 @@ def _gone_names(old: bytes, new: bytes, hash_size: int) -> set[bytes]:
 
 
 CHANGED = "git never changes an object that is there"
+TOO_MUCH = "objects that unpack to so much are not looked at"
 FALSE = "its content is not the object that its name says"
-MAX_OBJECT_BYTES, MAX_PIECE_BYTES = 4_000_000_000, 1_000_000
+MAX_OBJECTS_BYTES, MAX_PIECE_BYTES = 4_000_000_000, 1_000_000
+"""Of all that new objects unpack to: a small file may say very much."""
 OBJECT = re.compile(
     r"(?:^|/)objects/(?:[0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-[0-9a-f]+\.(?:pack|idx))\Z"
 )
 
 
-def _object_trouble(delta: Delta) -> str:
-    """Why what stands under the name of an object, which is its hash, is not that object."""
-    if delta.same or delta.new is None or not OBJECT.search("/".join(delta.path.parts)):
-        return ""
-    if not lies_in_repository(delta.path):
-        return ""
-    if delta.before:
-        return CHANGED
-    digits = "".join(delta.path.parts[-2:])
-    is_loose = set(digits) <= set(hexdigits)
-    return FALSE if is_loose and _object_hash(delta.new, len(digits)) != digits else ""
-
-
-def _object_hash(source: Source, digits: int) -> str:
-    """The hash of what an object of git unpacks to; "" for none, or one that is too large."""
+def _object_hash(source: Source, digits: int, max_bytes: int) -> tuple[str, int]:
+    """The hash of what an object of git unpacks to, and its size; "" for none, or a larger one."""
     unpacker, size = zlib.decompressobj(), 0
     hasher = hashlib.new("sha1" if digits == 40 else "sha256", usedforsecurity=False)
     with suppress(ToolError, OSError, zlib.error):
@@ -497,10 +505,10 @@ def _object_hash(source: Source, digits: int) -> str:
                 hasher.update(unpacked)
                 size += len(unpacked)
                 rest = unpacker.unconsumed_tail
-            if size > MAX_OBJECT_BYTES:
-                return ""
-        return hasher.hexdigest() if unpacker.eof else ""
-    return ""
+                if size > max_bytes:
+                    return "", size
+        return hasher.hexdigest() if unpacker.eof else "", size
+    return "", size
 
 
 REPLACEMENT = re.compile(rb"refs/replace/[0-9a-f]+")

@@ -17,6 +17,13 @@ HOOKS = "hooks"
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository; see `is_repository`."""
 MAX_CONFIG_BYTES = 65_536
+OWN_NAMES = re.compile(
+    r"[A-Z][A-Z0-9_]*|config(?:\.worktree)?|description|hooks|info|objects|refs|logs|packed-refs"
+    r"|shallow|branches|remotes|modules|worktrees|lfs|annex|rr-cache|rebase-(?:merge|apply)|sequencer"
+    r"|(?:next-|shared)?index(?:[.-].*)?|commondir|gitdir|gc\.(?:log|pid)|.*\.lock|lost-found|svn"
+    r"|filter-repo|fsmonitor--daemon.*|gitk\.cache|gitweb|.*\.refused|reftable"
+)
+"""What git itself has in the folder of a repository, at its top."""
 SYMBOLIC = b"ref:"
 OTHER_REFERENCES = frozenset(
     {"AUTO_MERGE", "BISECT_EXPECTED_REV", "MERGE_AUTOSTASH"}
@@ -155,6 +162,11 @@ def names_of_repository(folder: str) -> set[str]:
     """Of the names by which git knows a repository, those that are in a folder."""
     names = (*BARE_REPOSITORY, COMMONDIR)
     return {name for name in names if os.path.lexists(f"{folder}/{name}")}
+
+
+def is_own_name(name: str) -> bool:
+    """Whether git itself has a file or folder of that name at the top of a repository's folder."""
+    return OWN_NAMES.fullmatch(name) is not None
 
 
 def without_hooks(paths: Collection[str]) -> list[str]:

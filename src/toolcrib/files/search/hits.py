@@ -59,7 +59,7 @@ def other_codec(data: bytes) -> str:
     return "" if found.mark or found.name == "utf-8" else found.name
 
 
-def by_line(data: bytes, codec: str) -> bytes:
+def utf8_lines(data: bytes, codec: str) -> bytes:
     """Whole lines as UTF-8: those that are it stay, in a file whose other lines are not."""
     return b"".join(_as_utf8(line, codec) for line in data.splitlines(keepends=True))
 
@@ -117,7 +117,7 @@ def text_blocks(file: BinaryIO) -> Iterator[bytes]:
             block = unfinished + data[:end] if unfinished else data[:end]
             unfinished = data[end:]
             if block:
-                yield by_line(block, codec) if codec else block
+                yield utf8_lines(block, codec) if codec else block
         else:
             unfinished += data
             if len(unfinished) > MAX_LINE_BYTES:

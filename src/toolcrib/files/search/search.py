@@ -19,12 +19,12 @@ from toolcrib.files.search.hits import (
     BLOCK_BYTES,
     LINE_CHARS,
     Hit,
-    by_line,
     hits,
     other_codec,
     spans,
     text_blocks,
     text_of,
+    utf8_lines,
 )
 from toolcrib.files.search.left_out import LeftOut, LeftOutReason, left_out_of
 from toolcrib.files.search.pattern import Pattern
@@ -426,7 +426,7 @@ def _count_matches(data: bytes, pattern: Pattern) -> tuple[int, LeftOutReason | 
         if b"\0" in data:
             return 0, "binary"
         if pattern.is_foreign and (codec := other_codec(data)):
-            data = by_line(data, codec)
+            data = utf8_lines(data, codec)
         if pattern.bare is not None:
             if pattern.bare not in data:
                 return 0, None
