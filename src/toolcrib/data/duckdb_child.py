@@ -284,7 +284,9 @@ class _Database:
             except BrokenQuotes:
                 continue
             break
-        self.notes += [f"{file['name']}: {note}" for note in (*table.notes, *table.number_notes)]
+        self.notes += [
+            f"{file['name']}: {note}" for note in (*table.notes, *table.guesses.values())
+        ]
         file["codes"] = _codes(table)
         view = memoryview(content)
         while view:

@@ -192,7 +192,7 @@ def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, A
             rows = list(table.rows)
         except BrokenQuotes:
             continue
-        notes += [*table.notes, *table.number_notes]
+        notes += [*table.notes, *table.guesses.values()]
         return [
             {
                 column: as_json_cell(cell, form)

@@ -6,7 +6,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
@@ -316,7 +316,7 @@ def _comparison(operator: str, place: int, form: ColumnFormat, value: str) -> Pr
 
 
 def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes]:
-    columns = _Columns(table)
+    columns, guesses = _Columns(table), table.guesses
     counts = _Counts()
     rows = counts.over(table.rows, predicate_of(wanted.filter, columns))
     if wanted.group or wanted.aggregate:
@@ -345,10 +345,23 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
         "total": total if not (wanted.group or wanted.aggregate) else len(found),
         "matched": counts.matched,
         "scanned": counts.scanned,
-        "notes": [*table.notes, *(table.number_notes if wanted.drawn else ())],
+        "notes": [*table.notes, *_hidden(guesses, {each["name"] for each in listed}, wanted)],
         "saved_rows": len(found) if wanted.save_as else 0,
     }
     return answer, saved
+
+
+def _hidden(
+    guesses: Mapping[str, str], displayed: Collection[str], wanted: TableRequest
+) -> list[str]:
+    """The guesses that count for an answer in which their columns, with their notes, are not."""
+    asks = (wanted.filter, wanted.sort, *wanted.group, *wanted.aggregate)
+    text = " ".join(asks).casefold()
+    return [
+        note
+        for name, note in guesses.items()
+        if wanted.drawn or (name not in displayed and name.casefold() in text)
+    ]
 
 
 class _Counts:

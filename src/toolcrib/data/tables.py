@@ -52,13 +52,13 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def number_notes(self) -> list[str]:
-        """How numbers are read, where that is a guess."""
-        return [
-            f"{name}: {form.note}."
+    def guesses(self) -> dict[str, str]:
+        """How the numbers of a column are read, where that is a guess."""
+        return {
+            name: f"{name}: {form.note}."
             for name, form in zip(self.columns, self.formats, strict=True)
             if form.guess
-        ]
+        }
 
 
 def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = False) -> Table:

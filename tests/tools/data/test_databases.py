@@ -122,6 +122,10 @@ async def test_files_are_read_alike_by_sql_and_without(box: Toolbox, ws: Path) -
     assert summed.data["rows"] == by_sql.data["rows"] == [[4730]]
     assert "a guess: 1.500 is 1500" in by_sql.text
     assert "a guess: 1.500 is 1500" in (await ok(box, "query_table", path="de.csv")).text
+    assert "a guess: 1.500 is 1500" in summed.text, "its column is not in the answer"
+    filtered = {"path": "de.csv", "columns": ["month"], "filter": "sales > 1000"}
+    assert "a guess: 1.500 is 1500" in (await ok(box, "query_table", **filtered)).text
+    assert "a guess" not in (await ok(box, "query_table", path="de.csv", columns=["month"])).text
     drawn = await ok(box, "make_chart", path="de.csv", output="de.svg")
     assert "sales from 980 to 2250" in drawn.text
     assert "a guess" in drawn.text

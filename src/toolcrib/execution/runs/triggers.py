@@ -98,7 +98,7 @@ ENVIRONMENT_PARTS = frozenset(
     | {"condabin", "envs", "sbin", "local", "opt"}
 )
 """What environments of Python have at their top."""
-ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
+ONLY_THE_USER = "programs outside of the boundary may act on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
 _MAX_NAMES = max(len(pattern.names) for pattern in _PATTERNS.patterns)
