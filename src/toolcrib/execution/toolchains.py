@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from toolcrib.core.config import environment
+from toolcrib.files.handles import read_plain
 from toolcrib.files.real_paths import real_path
 
 # Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
@@ -39,6 +42,9 @@ MARKS_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 SYSTEM_FOLDERS = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
 """Folders that every run may read anyway."""
 HOMES = ("/home", "/root", "/Users")
+MAX_LINKS = 40
+"""How many links may lead from a name to an interpreter."""
+MAX_VENV_SETTINGS_BYTES = 10_000
 
 
 def home() -> Path:
@@ -119,3 +125,51 @@ def is_among(path: Path | str, folders: Iterable[str]) -> bool:
 def is_above(path: Path, other: Path) -> bool:
     """Whether a path is the other, or holds it."""
     return path == other or path in other.parents
+
+
+@cache
+def own_interpreter_folders() -> tuple[str, ...]:
+    """Those of the interpreter that toolcrib itself runs on, without its packages."""
+    base = real_path(sys.executable)
+    found = [real_path(p) for p in (sys.base_prefix, sys.base_exec_prefix)]
+    home = str(Path(base).parent)
+    if not any(home.startswith(f"{prefix}/") for prefix in found):
+        found.append(home)
+    return tuple(dict.fromkeys(found))
+
+
+def interpreter_folders(program: str) -> tuple[str, ...]:
+    """Those of a Python in a virtual environment, with the one it was made from.
+
+    Links are followed one by one, as each may lie in a folder of its own (`.venv/bin`,
+    `~/.pyenv/versions/3.12/bin`, `~/.local/share/uv/python/…`).
+
+    Args:
+        program: an absolute path. For what is no Python there are none.
+    """
+    if not program.startswith("/") or not Path(program).name.startswith("python"):
+        return ()
+    found: list[str] = []
+    path = Path(program)
+    for _ in range(MAX_LINKS):
+        prefix = path.parent.parent if path.parent.name in ("bin", "Scripts") else path.parent
+        found.append(str(prefix))
+        if not path.is_symlink():
+            break
+        path = Path(os.path.normpath(path.parent / path.readlink()))
+    home = _home_of(Path(found[0]))
+    if home:
+        found.append(home)
+    real = real_path(program)
+    found.append(str(Path(real).parent.parent))
+    plain = map(os.path.normpath, found)
+    return tuple(dict.fromkeys(p for p in plain if p.count("/") > 1 or p == "/opt"))
+
+
+def _home_of(environment: Path) -> str:
+    """What a virtual environment says that it was made from; "" where it is none."""
+    text = b""
+    with suppress(OSError):
+        text = read_plain(environment / "pyvenv.cfg", MAX_VENV_SETTINGS_BYTES)
+    home = Path(environment_settings(text).get("home", ""))
+    return str(home.parent if home.name == "bin" else home) if home.name else ""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from urllib.parse import unquote
 
 from toolcrib.core.config import environment
@@ -18,33 +20,9 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import follow, real_path
 from toolcrib.files.targets import Targets, folders_above, words_of
 
-PATHS = (
-    *("BASH_ENV", "ENV", "PYTHONSTARTUP", "INPUTRC", "PSQLRC", "SCREENRC", "WGETRC", "MYVIMRC"),
-    *("LESSKEY", "LESSKEYIN", "OPENSSL_CONF", "KUBECONFIG", "AWS_CONFIG_FILE", "MAKEFILES"),
-    *("CMAKE_TOOLCHAIN_FILE", "NPM_CONFIG_*CONFIG", "npm_config_*config", "PIP_CONFIG_FILE"),
-    *("UV_CONFIG_FILE", "STARSHIP_CONFIG", "RIPGREP_CONFIG_PATH", "ANSIBLE_CONFIG"),
-)
-"""Variables with the path of a file that is run or obeyed."""
-COMMANDS = (
-    *("EDITOR", "VISUAL", "*PAGER", "*_EDITOR", "*_ASKPASS", "BROWSER", "SHELL", "VIMINIT"),
-    *("EXINIT", "LESSOPEN", "LESSCLOSE", "PROMPT_COMMAND", "FZF_DEFAULT_*", "LD_PRELOAD"),
-    *("LD_AUDIT", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
-    *("JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS", "PYTEST_ADDOPTS", "GOFLAGS", "RUSTC*"),
-    *("RUSTFLAGS", "CARGO_*RUNNER", "CARGO_*LINKER", "CARGO_*WRAPPER", "CC", "CXX", "CPP", "LD"),
-    *("AR", "AS", "NM", "FC", "RANLIB", "*FLAGS", "PKG_CONFIG", "GIT_SSH", "GIT_SSH_COMMAND"),
-    *("GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND"),
-)
-"""Variables with a command, or options, in which paths may stand."""
-FOLDERS = (
-    *("LD_LIBRARY_PATH", "GCONV_PATH", "COMPILER_PATH", "PKG_CONFIG_PATH", "GEM_HOME", "GEM_PATH"),
-    *("GIT_TEMPLATE_DIR", "GIT_EXEC_PATH", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"),
-    *("XDG_DATA_HOME", "XDG_DATA_DIRS", "GNUPGHOME", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME"),
-    *("CURL_HOME", "ANSIBLE_HOME", "PIPX_HOME", "NVM_DIR", "PYENV_ROOT", "VIM", "VIMRUNTIME"),
-    *("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "DOCKER_CONFIG", "PYTHONPYCACHEPREFIX"),
-)
-"""Variables with folders in which programs look for what they load."""
-MODULES = ("PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "TCLLIBPATH", "R_LIBS*")
-"""The same of modules, which a person may be at work on: in these, what is new counts alone."""
+TABLE = tomllib.loads(Path(__file__).with_name("environment.toml").read_text("utf-8"))
+NAMES = {kind: tuple(text.split()) for kind, text in TABLE["variables"].items()}
+"""Variables by what they name."""
 NO_FOLDERS = re.compile(r"-(?:I|L|isystem|iquote|idirafter)")
 """Options of compilers with folders of sources, which a person may be at work on."""
 LISTED_WITH_BLANKS = "TCLLIBPATH"
@@ -54,13 +32,8 @@ PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
 LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
 _MODULE = re.compile(r"(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)\Z")
-OTHER_MODULES = frozenset([
-    "_android_support", "_apple_support", "_colorize", "_interpchannels", "_interpqueues",
-    "_interpreters", "_ios_support", "_opcode_metadata", "_pylong", "_pyrepl", "_suggestions",
-    "_sysconfig", "_types", "_zstd", "annotationlib", "compression", "asynchat", "asyncore",
-    "distutils", "imp", "smtpd", "_remote_debugging", "_hmac", "_sha2", "_py_warnings",
-])  # fmt: skip
-"""Modules of other versions of Python than the server's."""
+MODULES_OF_PYTHON = sys.stdlib_module_names | frozenset(TABLE["modules"].split())
+"""Of other versions than the server's too."""
 _OPTION = re.compile(r"^(?:-+\w+|@)(?=\.{0,2}/)")
 """Of `-I/path` and `@/path`."""
 _FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
@@ -77,14 +50,14 @@ class Variables:
     def __init__(self, workspace: Workspace) -> None:
         roots = [root.real for root in workspace.roots]
         self._named, self._modules = _Places(roots), _Places(roots)
-        for value in environment(PATHS).values():
+        for value in environment(NAMES["files"]).values():
             for path in (value, *value.split(os.pathsep), *(word for _, word in words_of(value))):
                 self._named.add(os.path.expanduser(path))  # noqa: PTH111
-        for name, value in environment(COMMANDS).items():
+        for name, value in environment(NAMES["commands"]).items():
             for path in _paths_in(name, value):
                 self._named.add(os.path.expanduser(path))  # noqa: PTH111
-        for names, places in ((FOLDERS, self._named), (MODULES, self._modules)):
-            for name, value in environment(names).items():
+        for kind, places in (("folders", self._named), ("modules", self._modules)):
+            for name, value in environment(NAMES[kind]).items():
                 is_narrow = name == EMPTY_IS_HERE
                 parts = value.split() if name == LISTED_WITH_BLANKS else value.split(os.pathsep)
                 for path in (part for part in parts if part or is_narrow):
@@ -108,7 +81,7 @@ class Variables:
         path = delta.path.parent if is_package else delta.path
         name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
         is_module = not dot if is_package or _is_link(delta) else _MODULE.match(dot + ending)
-        if name not in sys.stdlib_module_names | OTHER_MODULES or not is_module:
+        if name not in MODULES_OF_PYTHON or not is_module:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
         return is_at_top or self._python.contain(path)
@@ -156,7 +129,8 @@ class _Places:
         stem = place.rpartition(".")[0]
         if self._targets.has(place) or ("/" not in place[len(stem) :] and self._has_stem(stem)):
             return True
-        if _is_link(delta) and (self._targets.has_beneath(place) or self._may_lead(parts)):
+        relative = self._ends | self._folders | self._narrow
+        if _is_link(delta) and (self._targets.has_beneath(place) or _may_lead(parts, relative)):
             return True
         stems = (*parts[:-1], parts[-1].rpartition(".")[0]) if parts else ()
         for end in filter(None, self._ends):
@@ -174,15 +148,15 @@ class _Places:
     def _has_stem(self, stem: str) -> bool:
         return bool(stem) and stem in self._targets.files
 
-    def _may_lead(self, parts: tuple[str, ...]) -> bool:
-        """Whether a link of these names may be a folder on the way to a relative path."""
-        ends = self._ends | self._folders | self._narrow
-        starts = {end[:size] for end in ends for size in range(1, len(end) + 1)}
-        return any(parts[-len(start) :] == start for start in starts)
-
 
 def _is_link(delta: Delta) -> bool:
     return delta.after is not None and delta.after.kind == "link"
+
+
+def _may_lead(parts: tuple[str, ...], relative: set[tuple[str, ...]]) -> bool:
+    """Whether a link of these names may stand on the way to one of some relative paths."""
+    starts = {path[:size] for path in relative for size in range(1, len(path) + 1)}
+    return any(parts[-len(start) :] == start for start in starts)
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -215,8 +189,7 @@ class _Folders:
         place, parts = path.real_absolute, path.parts
         if any(place in each for each in (self.links, self.folders, self.above)):
             return True
-        starts = {end[:size] for end in self.ends for size in range(1, len(end) + 1)}
-        return any(parts[-len(start) :] == start for start in starts)
+        return _may_lead(parts, self.ends)
 
     def contain(self, path: SafePath) -> bool:
         """Whether something is directly in one of them, an empty entry aside."""

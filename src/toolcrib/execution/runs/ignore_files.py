@@ -10,12 +10,11 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from math import inf
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.changes.step import Source
+from toolcrib.files.changes.sources import read_content
 from toolcrib.files.path_rules import GENERATED_FOLDERS, fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.places import GIT
@@ -175,7 +174,7 @@ def _old_content(delta: Delta, folder: SafePath) -> bytes | None:
         return _read(folder.child(other)) if other else b""
     if name == INFO:
         return None
-    return _chunks(delta.old) if delta.old is not None else _read(delta.path)
+    return read_content(delta.old, max_bytes=MAX_BYTES) if delta.old else _read(delta.path)
 
 
 def _content(delta: Delta) -> bytes | None:
@@ -185,7 +184,7 @@ def _content(delta: Delta) -> bytes | None:
         return b""
     if fold(delta.path.name) == INFO and after.kind == "folder":
         return None
-    return _chunks(delta.new) if delta.new is not None else b""
+    return read_content(delta.new, max_bytes=MAX_BYTES) if delta.new else b""
 
 
 def _read(path: SafePath) -> bytes | None:
@@ -195,16 +194,6 @@ def _read(path: SafePath) -> bytes | None:
         return b""
     except (ToolError, OSError):
         return None
-
-
-def _chunks(source: Source) -> bytes:
-    found = b""
-    with suppress(ToolError, OSError):
-        for chunk in source.chunks():
-            found += chunk
-            if len(found) > MAX_BYTES:
-                break
-    return found
 
 
 def _protected_beneath(

@@ -8,7 +8,6 @@ recognised by their form, and what the user's own settings and PATH point at is 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import sys
 import tomllib
@@ -45,8 +44,10 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories.index import HASH_SIZES, INDEX
-from toolcrib.files.repositories.judgement import repository_depth, shows_others, staged
+from toolcrib.files.repositories.index import INDEX
+from toolcrib.files.repositories.index_changes import staged
+from toolcrib.files.repositories.membership import new_bare_repositories, repository_depth
+from toolcrib.files.repositories.objects import blob_hashes, shows_others
 from toolcrib.files.repositories.places import (
     GIT,
     is_own_name,
@@ -68,13 +69,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """By what acts on them, patterns as in `path_rules`."""
 
-REPOSITORY_PARTS = frozenset(
-    {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
-    | {"remotes", "branches"}
-)
-"""The names by which git takes a folder for a repository, or that it obeys in one."""
-JUDGED = frozenset({"HEAD", "objects", "refs"})
-"""See `RunRepositories`."""
 BARE_REPOSITORY = "a repository without files, whose settings git obeys in its folder"
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
@@ -192,7 +186,7 @@ class Triggers:
     def _acting(self, deltas: Sequence[Delta], named: _Named) -> Iterator[tuple[Delta, str, str]]:
         """Those by which something is there that was not."""
         made = list(filter(_may_act, deltas))
-        bare = _bare_repositories(made)
+        bare = new_bare_repositories(made)
         links = RunLinks(deltas, self._workspace.roots)
         dependencies = _DependencyFolders()
         for delta in made:
@@ -435,39 +429,10 @@ def _last_kind(above: tuple[str, ...], parts: tuple[str, ...]) -> str:
     return _KIND_OF[found[0].text] if found else ""
 
 
-def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
-    """What makes a folder of any name a repository to git, or changes how it acts in one.
-
-    `.git` and `*.git` have rules of their own, which judge no repository further in them: see
-    `files/repositories`.
-    """
-    named: dict[SafePath, set[str]] = defaultdict(set)
-    new: set[SafePath] = set()
-    for delta in deltas:
-        parts = delta.path.parts
-        if REPOSITORY_PARTS.isdisjoint(map(fold, parts)):
-            continue
-        for depth, name in enumerate(parts):
-            if fold(name) in REPOSITORY_PARTS and not "/".join(parts[:depth]).endswith(".git"):
-                named[delta.path.ancestor(depth)].add(name)
-        if not delta.before:
-            new.add(delta.path)
-    found: set[str] = set()
-    for folder, names in named.items():
-        there = names_of_repository(folder.absolute)
-        all_names = {"HEAD" if fold(name) == "head" else fold(name) for name in there | names}
-        if is_repository(all_names):
-            was_there = is_repository({name for name in there if folder.child(name) not in new})
-            # Of one that was there, these are judged by their contents: commits change them.
-            held = names - JUDGED if was_there else names
-            found |= {folder.child(name).absolute for name in held}
-    return frozenset(found)
-
-
 def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
     """What of a change acts by its content: each with its kind and the path to ask about."""
     place = delta.path.absolute
-    if place.endswith("-journal") and _names_super_journal(delta):
+    if place.endswith("-journal") and _end_of(delta, len(JOURNAL_MAGIC)) == JOURNAL_MAGIC:
         yield SUPER_JOURNAL, place
     if shows_others(delta):
         yield SHOWS_OTHERS, place
@@ -485,7 +450,7 @@ def _acting_staged(delta: Delta, named: _Named) -> Iterator[SafePath]:
             yield path
         elif not names_version(path) and named.kind_by_place(path):
             with suppress(ToolError, OSError):
-                if digest in _hashes(_user_content(path), len(digest)):
+                if digest in blob_hashes(_user_content(path), len(digest)):
                     continue
             yield path
 
@@ -495,18 +460,6 @@ def _user_content(path: SafePath) -> bytes:
     with suppress(OSError):
         return os.fsencode(os.readlink(path.absolute))  # noqa: PTH115
     return path.read_bytes(MAX_COMPARED_BYTES)
-
-
-def _hashes(data: bytes, size: int) -> list[bytes]:
-    """What git calls a content, with its own ends of lines too."""
-    hasher = hashlib.sha1 if size == HASH_SIZES[0] else hashlib.sha256
-    wholes = (b"blob %d\0" % len(each) + each for each in (data, data.replace(b"\r\n", b"\n")))
-    return [hasher(whole, usedforsecurity=False).digest() for whole in wholes]
-
-
-def _names_super_journal(delta: Delta) -> bool:
-    """Whether a journal of SQLite ends with the name of one for several databases."""
-    return _end_of(delta, len(JOURNAL_MAGIC)) == JOURNAL_MAGIC
 
 
 def _end_of(delta: Delta, size: int) -> bytes:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict
 
@@ -40,10 +39,11 @@ from toolcrib.execution.sandbox.terms import (
 )
 from toolcrib.execution.toolchains import (
     SYSTEM_FOLDERS,
-    environment_settings,
+    interpreter_folders,
     is_among,
     is_known,
     is_there,
+    own_interpreter_folders,
 )
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
@@ -91,58 +91,6 @@ class Scratch(LockedFolder):
                     cls(old, lock).remove()
         path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=real_path(top)))
         return cls(path, open_locked(path, FOLDER))
-
-
-MAX_LINKS = 40
-MAX_VENV_SETTINGS_BYTES = 10_000
-
-
-@cache
-def own_interpreter_folders() -> tuple[str, ...]:
-    """Those of the interpreter that toolcrib itself runs on, without its packages."""
-    base = real_path(sys.executable)
-    found = [real_path(p) for p in (sys.base_prefix, sys.base_exec_prefix)]
-    home = str(Path(base).parent)
-    if not any(home.startswith(f"{prefix}/") for prefix in found):
-        found.append(home)
-    return tuple(dict.fromkeys(found))
-
-
-def interpreter_folders(program: str) -> tuple[str, ...]:
-    """Those of a Python in a virtual environment, with the one it was made from.
-
-    Links are followed one by one, as each may lie in a folder of its own (`.venv/bin`,
-    `~/.pyenv/versions/3.12/bin`, `~/.local/share/uv/python/…`).
-
-    Args:
-        program: an absolute path. For what is no Python there are none.
-    """
-    if not program.startswith("/") or not Path(program).name.startswith("python"):
-        return ()
-    found: list[str] = []
-    path = Path(program)
-    for _ in range(MAX_LINKS):
-        prefix = path.parent.parent if path.parent.name in ("bin", "Scripts") else path.parent
-        found.append(str(prefix))
-        if not path.is_symlink():
-            break
-        path = Path(os.path.normpath(path.parent / path.readlink()))
-    home = _home_of(Path(found[0]))
-    if home:
-        found.append(home)
-    real = real_path(program)
-    found.append(str(Path(real).parent.parent))
-    plain = map(os.path.normpath, found)
-    return tuple(dict.fromkeys(p for p in plain if p.count("/") > 1 or p == "/opt"))
-
-
-def _home_of(environment: Path) -> str:
-    """What a virtual environment says that it was made from; "" where it is none."""
-    text = b""
-    with suppress(OSError):
-        text = read_plain(environment / "pyvenv.cfg", MAX_VENV_SETTINGS_BYTES)
-    home = Path(environment_settings(text).get("home", ""))
-    return str(home.parent if home.name == "bin" else home) if home.name else ""
 
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")

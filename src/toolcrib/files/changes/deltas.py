@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.changes.step import Source
+from toolcrib.files.changes.sources import Source
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.index import HASH_SIZES, read_index
 from toolcrib.files.trees import EntryState

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from toolcrib.core.errors import Conflict
+from toolcrib.files.changes.sources import Source
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.files.writer import Attributes, staged_names
@@ -38,14 +39,6 @@ _LOGGED_KINDS: dict[ChangeKind, str] = {
 }
 """How the log names kinds that have another name here."""
 _KINDS = {logged: kind for kind, logged in _LOGGED_KINDS.items()}
-
-
-class Source(Protocol):
-    """Content that is not held in memory: it is read once, while it is put in place."""
-
-    def chunks(self) -> Iterator[bytes]:
-        """All of it, in chunks; what it raises fails the whole step."""
-        ...
 
 
 @dataclass(slots=True)

@@ -22,7 +22,8 @@ from toolcrib.files.path_rules import (
     fold,
 )
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories.judgement import RunRepositories, is_made_again
+from toolcrib.files.repositories.judgement import RunRepositories
+from toolcrib.files.repositories.objects import is_made_again
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.changes.step import Source
+from toolcrib.files.changes.sources import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS

@@ -17,7 +17,8 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import hash_size_in
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
-from toolcrib.files.repositories.judgement import LINK, repository_depth
+from toolcrib.files.repositories.judgement import LINK
+from toolcrib.files.repositories.membership import repository_depth
 from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
     COMMONDIR,
