@@ -22,6 +22,7 @@ from toolcrib.data.values import (
     ColumnFormat,
     NumberFormat,
     as_json_cell,
+    date_key,
     displayed,
     is_missing,
 )
@@ -29,19 +30,21 @@ from toolcrib.data.values import (
 MAX_GROUPS = 100_000
 MAX_SAVED_ROWS = 5_000_000
 FILE_COLUMN = "file"
-OPERATORS = "= != > < >= <= contains, 'not contains', 'starts with', in (a, b), 'is empty'"
+OPERATORS = (
+    "= != > < >= <= contains, 'not contains', 'starts with', in (a, b), 'between a and b', "
+    "'is empty'"
+)
 _QUOTED = r"\"[^\"]*\"|'[^']*'"
 _JOIN = re.compile(rf"({_QUOTED})|\s+(and|or)\s+", re.IGNORECASE)
 _CONDITION = re.compile(
     rf"\s*({_QUOTED}|.+?)\s*"
     r"(!=|<>|>=|<=|==|=|>|<|\bnot\s+contains\b|\bcontains\b|\bstarts\s+with\b|\bis\s+not\s+empty\b"
-    r"|\bis\s+empty\b|\bnot\s+in\b|\bin\b)\s*(.*?)\s*",
+    r"|\bis\s+empty\b|\bnot\s+in\b|\bin\b|\bnot\s+between\b|\bbetween\b)\s*(.*?)\s*",
     re.IGNORECASE | re.DOTALL,
 )
 _BETWEEN = re.compile(
-    rf"({_QUOTED}|(?<!\S)(?:(?!and\s|or\s)[^\s\"'=<>]+\s+){{0,12}}?(?:(?!and\s|or\s)[^\s\"'=<>]+))\s+between"
-    rf"\s+({_QUOTED}|\S+)\s+and\s+({_QUOTED}|\S+)|{_QUOTED}",
-    re.IGNORECASE,
+    rf"\b(between)\s+({_QUOTED}|.+?)\s+and\s+({_QUOTED}|(?:(?!\s(?:and|or)\s).)+)|{_QUOTED}",
+    re.IGNORECASE | re.DOTALL,
 )
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(\s*(.*?)\s*\)|\s(.+))?\s*", re.DOTALL)
 _AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
@@ -142,13 +145,16 @@ def _joined(
 
 def _wider(one: ColumnFormat, other: ColumnFormat) -> ColumnFormat:
     types = {one.type, other.type} - {"empty"}
-    if len(types) == 1:
-        return other if other.month_first else one  # dates of one file may leave no doubt
+    if len(types) == 1:  # dates of one file may leave no doubt, and others do not follow
+        day_first = one.day_first or other.day_first
+        month_first = (one.month_first or other.month_first) and not day_first
+        form = one if one.month_first == month_first else other
+        return replace(form, month_first=month_first, day_first=day_first)
     return replace(one, type="number" if types == {"integer", "number"} else "text")
 
 
 def _all_rows(whole: Table, tables: list[Table], names: list[str]) -> Iterator[Sequence[Cell]]:
-    """The rows of several tables, numbers in the form of the first."""
+    """The rows of several tables, numbers in the form of the first, dates in one order."""
     for table, name in zip(tables, names, strict=True):
         places = {column: n for n, column in enumerate(table.columns)}
         take = [places.get(column, -1) for column in whole.columns[:-1]]
@@ -156,6 +162,11 @@ def _all_rows(whole: Table, tables: list[Table], names: list[str]) -> Iterator[S
             n < 0 or table.formats[n].numbers == whole.formats[k].numbers
             for k, n in enumerate(take)
         ]
+        american = {
+            k: whole.columns[k]
+            for k, n in enumerate(take)
+            if n >= 0 and table.formats[n].month_first and not whole.formats[k].month_first
+        }
         for row in table.rows:
             cells: list[Cell] = [row[n] if n >= 0 else "" for n in take]
             if not all(same):
@@ -163,8 +174,12 @@ def _all_rows(whole: Table, tables: list[Table], names: list[str]) -> Iterator[S
                     if not alike:
                         number = as_number(cells[k], table.formats[take[k]].numbers)
                         cells[k] = cells[k] if number is None else number
+            for k in american:
+                cells[k] = date_key(displayed(cells[k]), month_first=True) or cells[k]
             yield [*cells, name]
         whole.notes += [f"{name}: {note}" for note in table.notes]
+        for column in american.values():
+            whole.notes.append(f"{name}: {column} has month/day/year, given as year-month-day")
 
 
 def as_number(cell: Cell, form: NumberFormat) -> int | float | None:
@@ -230,7 +245,7 @@ def predicate_of(text: str, columns: _Columns) -> Predicate | None:
     """
     if not text.strip():
         return None
-    text = _BETWEEN.sub(lambda m: f"{m[1]} >= {m[2]} and {m[1]} <= {m[3]}" if m[1] else m[0], text)
+    text = _BETWEEN.sub(lambda m: f"{m[1]} {m[2]}\0{m[3]}" if m[1] else m[0], text)
     groups: list[list[Predicate]] = [[]]
     start = 0
     for found in chain(_JOIN.finditer(text), (None,)):
@@ -249,10 +264,7 @@ def predicate_of(text: str, columns: _Columns) -> Predicate | None:
 def _condition(text: str, columns: _Columns) -> Predicate:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        raise BadInput(
-            f"The filter cannot be read: {text.strip()[:100]}",
-            hint=f'Write it like: city = Berlin and "net amount" >= 10. Operators: {OPERATORS}.',
-        )
+        raise _unreadable(text)
     place = columns.place(match[1])
     operator = " ".join(match[2].lower().split())
     form, value = columns.formats[place], match[3]
@@ -264,7 +276,22 @@ def _condition(text: str, columns: _Columns) -> Predicate:
         tests = [_comparison("=", place, form, item) for item in values]
         inside = operator == "in"
         return lambda row: any(test(row) for test in tests) == inside
+    if operator.endswith("between"):
+        low, both, high = value.partition("\0")
+        if not both:
+            raise _unreadable(text)
+        above = _comparison(">=", place, form, _bare(low))
+        below = _comparison("<=", place, form, _bare(high))
+        between = operator == "between"
+        return lambda row: (above(row) and below(row)) == between
     return _comparison(operator, place, form, _bare(value))
+
+
+def _unreadable(condition: str) -> BadInput:
+    return BadInput(
+        f"The filter cannot be read: {condition.strip()[:100]}",
+        hint=f'Write it like: city = Berlin and "net amount" >= 10. Operators: {OPERATORS}.',
+    )
 
 
 def _bare(value: str) -> str:

@@ -175,6 +175,7 @@ class ColumnFormat:
         numbers: how its numbers are written.
         note: what a reader should know: the form of its dates or numbers.
         month_first: whether its dates are those of Americans.
+        day_first: whether one of its dates can be read with the day first alone.
         codes: whether it holds digits with leading zeros, or behind a plus, that are no numbers.
         guess: whether its numbers may be read in another form, too; the note has one.
     """
@@ -185,6 +186,7 @@ class ColumnFormat:
     month_first: bool = False
     codes: bool = False
     guess: bool = False
+    day_first: bool = False
 
     def moment(self, text: str) -> str:
         """A date or a time of day of the column that sorts; "" for what is neither."""
@@ -209,14 +211,15 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
             note = f"decimal comma{read}"
         guess = bool(note and doubtful)
         return ColumnFormat("integer" if whole else "number", numbers, note, guess=guess)
-    month_first = _month_first(filled)
+    order = _date_order(filled)
+    month_first, day_first = order == "month", order == "day"
     if sum(bool(date_key(cell, month_first=month_first)) for cell in filled) >= needed:
         forms = Counter(
             name for cell in filled for pattern, name in _DATES if pattern.fullmatch(cell)
         )
         note = forms.most_common(1)[0][0]
         note = "month/day/year" if month_first and note == DAY_OR_MONTH else note
-        return ColumnFormat("date", numbers, note, month_first)
+        return ColumnFormat("date", numbers, note, month_first, day_first=day_first)
     if {cell.lower() for cell in filled} <= {"true", "false", "yes", "no", "ja", "nein"}:
         return ColumnFormat("boolean", numbers)
     note = "digits with leading zeros" if codes >= needed else ""
@@ -236,11 +239,13 @@ def _are_codes(cells: Sequence[str], numbers: NumberFormat) -> bool:
     return len(pointed) == len(cells) and all(map(_ADDRESS.fullmatch, pointed))
 
 
-def _month_first(cells: Sequence[str]) -> bool:
-    """Whether dates like `02/03/2026` begin with the month: one of them has no other reading."""
+def _date_order(cells: Sequence[str]) -> str:
+    """What dates like `02/03/2026` begin with, "month" or "day"; "" where none leaves no doubt."""
     pattern = _DATES[-1][0]
     dates = [found for cell in cells if (found := pattern.fullmatch(cell))]
-    return any(int(date[2]) > 12 for date in dates) and all(int(date[1]) <= 12 for date in dates)
+    if any(int(date[1]) > 12 for date in dates):
+        return "day"
+    return "month" if any(int(date[2]) > 12 for date in dates) else ""
 
 
 def is_code(cell: str) -> bool:
