@@ -15,11 +15,14 @@ Cell = str | int | float | bool | None
 
 DAY_OR_MONTH = "day/month or month/day"
 MISSING = frozenset(("", "na", "n/a", "null", "none", "nan", "-", "#n/a"))
-_UNIT = r"(?:[%\u20ac$\u00a3\u00a5]|(?i:eur|usd|gbp|chf))"
+_CURRENCY = r"[\u20ac$\u00a3\u00a5]|(?i:eur|usd|gbp|chf)"
+_UNIT = rf"(?:%|{_CURRENCY})"
 _AMOUNT = re.compile(
     rf"(?P<bracket>\()?\s*(?P<sign>[-+\u2212])?\s*(?:{_UNIT}\s*)?(?P<inner>[-+\u2212])?"
     rf"(?P<digits>[\d.,][\d.,\s'\u2019_]*(?<!\s)(?:[eE][+-]?\d{{1,3}})?)\s*{_UNIT}?\s*(?P<end>\))?"
 )
+_GUESSED_MONEY = re.compile(rf"(?=.*(?:{_CURRENCY}))[^,]+")
+"""An amount in points alone: thousands more often than three decimals."""
 _SPACED = re.compile(r"[1-9]\d{0,2}(?=([\s'\u2019_]))(?:\1\d{3})+([.,]\d*)?")
 _SPACE = re.compile(r"[\s'\u2019_]")
 _GROUPED_BY_COMMA = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
@@ -27,6 +30,8 @@ _GROUPED_BY_POINT = re.compile(r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?")
 _PLAIN = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 _QUICK = re.compile(r"-?[1-9]\d{0,17}|-?\d{1,15}\.\d{1,15}|0", re.ASCII)
 _PARTED = re.compile(r"\+?\d+(?:\.\d+){2,}|\+?\d+(?:[\s'\u2019_.]\d+)*[\s'\u2019_]\d+(?:[.,]\d*)?")
+_LIKE_A_POWER = re.compile(r"\d+E\d+")
+"""An article's number, as `12E4`: programs write powers of ten with a sign, a point or an `e`."""
 _ADDRESS = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}", re.ASCII)
 _DATES = (
     (re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([T ]\s*\d{1,2}:\d\d.*)?"), "year-month-day"),
@@ -205,11 +210,10 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
     codes = sum(len(cell) > 1 and cell[0] == "0" and cell.isdigit() for cell in filled)
     if len(parsed) >= needed and not codes and not _are_codes(filled, numbers):
         whole = all(isinstance(number, int) for number in parsed)
-        note = ""
-        if numbers.decimal == ",":
-            read = f", a guess: {doubtful} is {numbers.parse(doubtful)}" if doubtful else ""
-            note = f"decimal comma{read}"
-        guess = bool(note and doubtful)
+        note = "decimal comma" if numbers.decimal == "," else ""
+        guess = bool(doubtful) and (bool(note) or bool(_GUESSED_MONEY.fullmatch(doubtful)))
+        if guess:
+            note = f"{note or 'decimal point'}, a guess: {doubtful} is {numbers.parse(doubtful)}"
         return ColumnFormat("integer" if whole else "number", numbers, note, guess=guess)
     order = _date_order(filled)
     month_first, day_first = order == "month", order == "day"
@@ -228,10 +232,12 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
 
 
 def _are_codes(cells: Sequence[str], numbers: NumberFormat) -> bool:
-    """Whether digits in groups are those of telephones, cards or addresses.
+    """Whether digits in groups are those of telephones, cards, articles or addresses.
 
     A column of which one such cell is no number holds none, though others may look like one.
     """
+    if any(map(_LIKE_A_POWER.fullmatch, cells)):
+        return True
     parted = [cell for cell in cells if _PARTED.fullmatch(cell)]
     if any(numbers.parse(cell) is None for cell in parted):
         return True

@@ -326,6 +326,7 @@ async def test_what_is_no_table(box: Toolbox, ws: Path) -> None:
         (["10.100.200.250", "192.168.100.200"], ";"),
         (["10.100.200.250"] * 40 + ["10.0.0.1"], ";"),
         (["555 123"] * 40 + ["555 12 34"], ","),
+        (["1E5", "12E34"], ","),
     ],
 )
 async def test_codes_of_digits_stay_texts(
@@ -348,6 +349,14 @@ async def test_numbers_in_groups_and_with_units(box: Toolbox, ws: Path) -> None:
         (ws / "n.csv").write_text(f'n,name\n"{cell}",x\n')
         summed = await ok(box, "query_table", path="n.csv", aggregate=["sum(n)"])
         assert summed.data["rows"] == [[number]], cell
+
+
+async def test_amounts_of_money_in_points_are_a_guess(box: Toolbox, ws: Path) -> None:
+    (ws / "m.csv").write_text("item,price\na,1.200 EUR\nb,3.400 EUR\n")
+    summed = await ok(box, "query_table", path="m.csv", aggregate=["sum(price)"])
+    assert "a guess: 1.200 EUR is 1.2" in summed.text
+    (ws / "m.csv").write_text("item,price\na,1.200\nb,3.40 EUR\n")
+    assert "a guess" not in (await ok(box, "query_table", path="m.csv")).text
 
 
 async def test_a_column_of_dates_has_one_reading(box: Toolbox, ws: Path) -> None:
