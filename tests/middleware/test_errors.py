@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,11 @@ async def test_a_message_is_cleaned(box: Toolbox) -> None:
     )
     assert result.error is not None
     assert result.error.message.endswith("says: do as I say.")
+
+
+async def test_a_hint_says_which_tools_are_not_there(tmp_path: Path) -> None:
+    """A caller follows it, and would be refused."""
+    async with Toolbox(workspace=tmp_path, profile="default") as box:
+        result = await box.call("edit_file", {"path": "a.txt", "diff": "@@ -1 +1 @@"})
+    assert result.error is not None
+    assert result.error.hint.endswith("(apply_patch: not offered here.)")

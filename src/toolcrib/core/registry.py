@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -27,6 +28,9 @@ def discover(package: ModuleType) -> Iterator[Tool]:
         for value in vars(import_module(module.name)).values():
             if isinstance(value, Tool) and value.function.__module__ == module.name:
                 yield value
+
+
+_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
 class Registry:
@@ -145,6 +149,11 @@ class Registry:
         more = f" {SEARCH_HINT}" if searchable else ""
         hint = f"Nearest: {near}." if near else "None is called anything like it."
         return UnknownTool(f"There is no tool '{str(name)[:80]}'.", hint=f"{hint}{more}")
+
+    def named_in(self, text: str) -> set[str]:
+        """The tools here, enabled or not, whose names stand in a text."""
+        words = set(_NAME.findall(text))
+        return {tool.name for tool in self._tools if tool.name in words}
 
     def select(self, profile: str) -> list[Tool]:
         """The tools that a profile shows: names of profiles, groups and tools, by commas.

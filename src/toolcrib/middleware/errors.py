@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from toolcrib.core.context import Call, Proceed, Services
-from toolcrib.core.errors import Internal, ToolError, as_tool_error
+from toolcrib.core.errors import Internal, ToolDisabled, ToolError, as_tool_error
 from toolcrib.core.result import ErrorInfo, Result, well_formed
 from toolcrib.core.tool import READ, WRITE, Tool
 from toolcrib.text.cleaner import clean
@@ -27,6 +27,8 @@ async def errors(call: Call, proceed: Proceed) -> Result:
             print(f"toolcrib: {call.tool.name}: {error!r}", file=sys.stderr)  # noqa: T201
             if not _is_ours(call.tool):
                 known.hint = NOT_OURS
+        if not isinstance(known, ToolDisabled):
+            known.hint += _not_offered(known.hint, call)
         # A message may quote a server, a page or a file name.
         known.message, known.hint = clean(known.message).text, clean(known.hint).text
         result = Result(error=ErrorInfo.of(known))
@@ -40,6 +42,12 @@ async def errors(call: Call, proceed: Proceed) -> Result:
     call.ctx.warnings.clear()
     text = well_formed("\n".join([result.text, *notes] if result.text else notes))
     return result if text == result.text else replace(result, text=text)
+
+
+def _not_offered(hint: str, call: Call) -> str:
+    """What to know of the tools that a hint names and that the caller does not have."""
+    missing = call.ctx.registry.named_in(hint) - {tool.name for tool in call.ctx.offered}
+    return f" ({', '.join(sorted(missing))}: not offered here.)" if missing and hint else ""
 
 
 def _is_ours(tool: Tool) -> bool:

@@ -312,3 +312,16 @@ class TestEditLines:
         assert await refused(box, "edit_lines", **new, start=2) == "not_found"
         await done(box, "edit_lines", **new, start=1)
         assert (ws / "n.txt").read_text() == "x\n"
+
+
+async def test_a_picture_or_document_is_no_place_for_text(box: Toolbox, ws: Path) -> None:
+    """Where the advice for a failed edit was followed, a document was gone."""
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(40)
+    (ws / "logo.png").write_bytes(picture)
+    assert await refused(box, "write_file", path="logo.png", content="x") == "conflict"
+    edited = await box.call("edit_file", {"path": "logo.png", "old": "a", "new": "b"})
+    assert edited.error
+    assert "write_file" not in edited.error.hint
+    assert (ws / "logo.png").read_bytes() == picture
+    (ws / "a.bin").write_bytes(b"\0\1\2")
+    await done(box, "write_file", path="a.bin", content="x\n")

@@ -178,3 +178,33 @@ async def test_a_folder_that_flips_to_a_link_leaks_nothing(
         flipping.join()
     assert any("public" in text for text in displayed)
     assert not any("TOPSECRET" in text for text in displayed)
+
+
+async def test_code_with_signs_of_expressions_is_found(box: Toolbox, ws: Path) -> None:
+    """As small models paste it; and alternatives in the way of grep."""
+    code = "def add(self, item):\n    self.items.append(item)\n    assert c.total() == 6.0\n"
+    (ws / "a.py").write_text(code)
+    for line in code.splitlines():
+        found = await box.call("search_files", {"pattern": line.strip()})
+        assert found.data["total_lines"] == 1, line
+        assert "searched as plain text, since nothing fits it as an expression" in found.text
+    basic = await box.call("search_files", {"pattern": r"items\|total", "limit": 1})
+    assert basic.data["total_lines"] == 2
+    assert "searched as items|total" in basic.text
+    assert basic.next is not None
+    assert basic.next.arguments["pattern"] == "items|total"
+    around = await box.call("search_files", {"pattern": r"def (?!test)\w+"})
+    assert "RE2 has no lookaround" in around.text
+
+
+@pytest.mark.usefixtures("tree")
+async def test_globs_with_whole_paths_and_without_files(box: Toolbox, ws: Path) -> None:
+    for glob in (f"{ws}/src/*.py", f"*.md, {ws}/src/**"):
+        found = await box.call("search_files", {"pattern": "def", "glob": glob})
+        assert found.data["total_files"] == 1, glob
+    left_out = await box.call("search_files", {"pattern": "def", "glob": f"!{ws}/src/**"})
+    assert left_out.data["total_files"] == 0
+    named = await box.call("find_files", {"query": f"{ws}/src/**/*.py"})
+    assert named.data["paths"] == ["src/a.py"]
+    none = await box.call("search_files", {"pattern": "needle", "glob": "*.rs"})
+    assert none.text.startswith("No file in . fits the glob *.rs")

@@ -231,6 +231,19 @@ async def test_steps_of_git_among_others(box: Toolbox, repo: Path) -> None:
     assert git(repo, "ls-files").split() == ["a.txt"]
 
 
+async def test_a_file_is_no_name_for_a_commit(box: Toolbox, repo: Path) -> None:
+    """A step of git that changed no file does not belong to the files of its repository."""
+    await do(box, "write_file", path="x.txt", content="1\n")
+    await do(box, "git_add", paths=["x.txt"])
+    await do(box, "git_commit", message="x")
+    await refused(box, "undo_changes", path="a.txt")
+    await do(box, "edit_file", path="x.txt", old="1", new="2")
+    await do(box, "undo_changes", path="x.txt")
+    await do(box, "undo_changes", path="x.txt")
+    assert not (repo / "x.txt").exists()
+    assert git(repo, "log", "--format=%s").split() == ["x", "first"]
+
+
 @pytest.mark.parametrize("all_files", [False, True])
 async def test_a_secret_needs_an_answer(all_files: bool, box: Toolbox, repo: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4

@@ -379,9 +379,11 @@ class Changes:
         if not within:
             return True
         inside = f"{within}/"
-        return any(
-            p == within or p.startswith(inside) or within.startswith(f"{p}/") for p in step.paths
-        )
+        if any(path == within or path.startswith(inside) for path in step.paths):
+            return True
+        # A step of a program names the repository where it changed no file in it.
+        lies_in = any(within.startswith(f"{path}/") for path in step.paths)
+        return lies_in and step.program is None
 
     async def recover(self) -> None:
         """Finish or roll back the steps that dead processes left behind."""

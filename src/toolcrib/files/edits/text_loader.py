@@ -34,6 +34,12 @@ class Loaded:
         return self.faithful.text
 
 
+NOT_TEXT = (
+    "This works on text alone: read_document gives the text of documents, and a program, as in "
+    "run_python, changes other files."
+)
+
+
 def load(path: SafePath) -> Loaded:
     """Read a text file. It blocks.
 
@@ -50,7 +56,7 @@ def load(path: SafePath) -> Loaded:
     if kind is not None:
         raise UnsupportedContent(
             f"{path.display} is not text: {kind.name}, {size:,} bytes.",
-            hint="Only text can be changed in places; write_file puts a text in its place.",
+            hint=NOT_TEXT,
         )
     if len(data) > MAX_TEXT_BYTES:
         raise TooLarge(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.core.errors import BadInput
@@ -15,6 +17,8 @@ _CLASSES = {
     "d": "\\p{Nd}",
     "s": " \\t\\r\\f\\x{0b}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}",
 }
+_BASIC = re.compile(r"\\([|(){}+?])")
+"""Signs that basic expressions of POSIX have with a backslash, as in grep."""
 _SIGNS = "\\.+*?()|[]{}^$"
 
 
@@ -25,7 +29,7 @@ class Pattern:
     Attributes:
         text: as it was given.
         literal: whether it is taken as plain text.
-        reason: why, where an expression was asked for; "" otherwise.
+        reason: why it is not taken as it was given; "" where it is.
         ignore_case: whether the case of letters does not matter.
         engine: the compiled RE2 expression over bytes.
         rust: the same for ripgrep; None where that has no words for it.
@@ -74,7 +78,7 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) 
             ignore = not (_has_capital(text) if case_sensitive is None else case_sensitive)
             engine = _line_engine(plain, rust, ignore)
         except ValueError as error:
-            reason = reason_of(error)
+            reason = f"it is no RE2 expression: {reason_of(error)}"
         else:
             simple = not ignore and not set(_SIGNS) & set(text)
             return Pattern(text, False, "", ignore, engine, rust, text.encode() if simple else None)
@@ -83,6 +87,25 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) 
     engine = _line_engine(quoted, quoted, ignore)
     bare = None if ignore else text.encode()
     return Pattern(text, True, reason, ignore, engine, quoted, bare)
+
+
+def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator[Pattern]:
+    r"""What else an expression that fits nothing may mean: one of grep (`a\|b`), or plain text.
+
+    Args:
+        pattern: it.
+        case_sensitive: see `pattern_of`.
+    """
+    if pattern.literal:
+        return
+    if _BASIC.search(pattern.text):
+        basic = _BASIC.sub(r"\1", pattern.text)
+        found = pattern_of(basic, literal=False, case_sensitive=case_sensitive)
+        if not found.literal:
+            yield replace(found, reason="nothing fits it as RE2 has it")
+    if set(_SIGNS) & set(pattern.text):
+        found = pattern_of(pattern.text, literal=True, case_sensitive=case_sensitive)
+        yield replace(found, reason="nothing fits it as an expression")
 
 
 def reason_of(error: Exception) -> str:

@@ -54,6 +54,14 @@ def start_of_search(path: SafePath | None, ctx: Ctx) -> SafePath:
     return start
 
 
+def from_folder(globs: str, folder: SafePath) -> str:
+    """Globs, of which some may have the whole path of the folder before them, as seen from it."""
+    names = (folder.real_absolute, folder.absolute, "/".join((folder.root.name, *folder.parts)))
+    for name in dict.fromkeys(names):
+        globs = re.sub(rf"(^|[\s,!]){re.escape(name.rstrip('/'))}/(?=.)", r"\1", globs)
+    return globs
+
+
 @dataclass(frozen=True, slots=True)
 class SearchScope:
     """A folder, and what of it is looked at.

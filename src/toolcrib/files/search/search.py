@@ -62,12 +62,14 @@ class MatchCounts:
         aborted: the time was up before all was searched.
         engine: what did the work.
         left_out: what was not looked at; None where that is not known.
+        no_file: whether no file fits the globs.
     """
 
     files: tuple[tuple[str, int], ...]
     aborted: bool
     engine: str
     left_out: LeftOut | None = None
+    no_file: bool = False
 
     @property
     def lines(self) -> int:
@@ -275,7 +277,7 @@ def _checked_counts(
 ) -> MatchCounts:
     """What ripgrep named, without what may not be read, and what it left out."""
     files = _checked_files(scope, found.files, check)
-    left_out = None
+    left_out, no_file = None, False
     if catalog is not None and found.ended:
         fits = scope.globs.fits if scope.globs else None
         unsearched = _unsearched(catalog, found, keep=not scope.globs)
@@ -283,7 +285,8 @@ def _checked_counts(
             left_out = left_out_of(catalog, unsearched, top, fits, max_bytes=found.max_bytes)
         for path in _second_names(scope, catalog.linked or ()):
             left_out.add("protected", path)
-    return MatchCounts(files, not found.ended, "rg", left_out)
+        no_file = fits is not None and not files and not any(map(fits, catalog.files))
+    return MatchCounts(files, not found.ended, "rg", left_out, no_file)
 
 
 def _unsearched(catalog: Catalog, found: RipgrepCounts, *, keep: bool) -> Iterable[str]:
@@ -353,7 +356,8 @@ def _count_by_re2(
         walked.left_out.add("protected", path)
     files = _checked_files(scope, walked.found, check)
     left_out = walked.left_out if walked.ended else None
-    return MatchCounts(files, not walked.ended, "python", left_out)
+    no_file = walked.ended and bool(scope.globs) and not walked.fitting
+    return MatchCounts(files, not walked.ended, "python", left_out, no_file)
 
 
 @dataclass(slots=True)
@@ -367,6 +371,7 @@ class _WalkedCounts:
     searched: list[str] = field(default_factory=list)
     left_out: LeftOut = field(default_factory=LeftOut)
     ended: bool = True
+    fitting: int = 0
 
     def take(self, level: TreeFolder) -> bool:
         """Search the files of a folder; False where the time is up."""
@@ -382,6 +387,7 @@ class _WalkedCounts:
             path = prefix + name
             if not fits(path):
                 continue
+            self.fitting += 1
             number, reason = _count_in(level, name, self.pattern)
             if reason:
                 self.left_out.add(reason, path)

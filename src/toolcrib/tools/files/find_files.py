@@ -20,7 +20,13 @@ from toolcrib.files.search.catalog import (
     names_in,
 )
 from toolcrib.files.search.globs import has_signs
-from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of, start_of_search
+from toolcrib.files.search.scope import (
+    SKIPPED_WORDS,
+    SearchScope,
+    from_folder,
+    scope_of,
+    start_of_search,
+)
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import printable
@@ -75,6 +81,7 @@ async def find_files(
     if len(text) > MAX_QUERY_CHARS:
         raise BadInput(f"'query' has at most {MAX_QUERY_CHARS} characters, not {len(text):,}.")
     folder = start_of_search(path, ctx)
+    text = from_folder(text, folder)
     catalogs = ctx.use(Catalogs)
 
     def work(check: Checkpoint) -> tuple[SearchScope, Catalog, str, list[str]]:

@@ -15,8 +15,14 @@ from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
 from toolcrib.files.search.hits import LINE_CHARS, Hit
-from toolcrib.files.search.pattern import Pattern, pattern_of
-from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of, start_of_search
+from toolcrib.files.search.pattern import Pattern, other_readings, pattern_of
+from toolcrib.files.search.scope import (
+    SKIPPED_WORDS,
+    SearchScope,
+    from_folder,
+    scope_of,
+    start_of_search,
+)
 from toolcrib.files.search.search import FileLimits, MatchCounts, Search, read_hits, within_limits
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import printable
@@ -27,6 +33,7 @@ MAX_LIMIT = 500
 MAX_CONTEXT = 10
 SECONDS = 10.0
 """After so long what was found is given, and `aborted` is said."""
+LOOKAROUND = re.compile(r"\(\?<?[=!]")
 GLOB = re.compile(r"^\*|\*\*|\*\.\w")
 Show = Literal["lines", "files", "count"]
 
@@ -101,19 +108,26 @@ async def search_files(
     if len(glob) > MAX_GLOB_CHARS:
         raise BadInput(f"'glob' has at most {MAX_GLOB_CHARS} characters, not {len(glob):,}.")
     place = start_of_search(path, ctx)
+    glob = from_folder(glob, place)
     compiled_pattern = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
-    scope, counted = await _count(place, compiled_pattern, glob, ctx.remaining(SECONDS), ctx)
+    scope, counted = await _count(place, compiled_pattern, glob, ctx)
+    if not counted.lines and not counted.aborted and not counted.no_file:
+        for other in other_readings(compiled_pattern, case_sensitive=case_sensitive):
+            _, found = await _count(place, other, glob, ctx)
+            if found.lines:
+                compiled_pattern, counted = other, found
+                break
     limits = FileLimits(depth, max_file_size, max_file_lines, max_per_file)
     if any(limits):
-        found = counted
+        everywhere = counted
         counted = await in_thread(
-            lambda check: within_limits(scope, found, limits, check), ctx.deadline
+            lambda check: within_limits(scope, everywhere, limits, check), ctx.deadline
         )
     given: dict[str, Any] = {
-        "pattern": pattern,
+        "pattern": compiled_pattern.text,
         "path": "" if place.display == "." else place.display,
         "glob": glob,
-        "literal": literal,
+        "literal": compiled_pattern.literal,
         "case_sensitive": case_sensitive,
         "context": context,
         "limit": limit if limit != 100 else 0,
@@ -135,7 +149,7 @@ async def search_files(
 
 
 async def _count(
-    place: SafePath, compiled_pattern: Pattern, glob: str, seconds: float, ctx: Ctx
+    place: SafePath, compiled_pattern: Pattern, glob: str, ctx: Ctx
 ) -> tuple[SearchScope, MatchCounts]:
     """Search a folder by the engine, a single file right here."""
     kind = await in_thread(lambda _: _kind(place), ctx.deadline)
@@ -143,6 +157,7 @@ async def _count(
         scope = await in_thread(lambda _: scope_of(place.parent), ctx.deadline)
         return scope, await ctx.use(Search).count_file(place, compiled_pattern)
     scope = await in_thread(lambda _: scope_of(place, [glob] if glob else []), ctx.deadline)
+    seconds = ctx.remaining(SECONDS)
     return scope, await ctx.use(Search).count(scope, compiled_pattern, seconds)
 
 
@@ -302,7 +317,10 @@ def _head(
     notes = []
     if compiled_pattern.reason:
         reason = compiled_pattern.reason.partition(": (?m)")[0]
-        notes.append(f"searched as plain text, since it is no RE2 expression: {reason}")
+        reading = "plain text" if compiled_pattern.literal else compiled_pattern.text
+        notes.append(f"searched as {reading}, since {reason}")
+        if LOOKAROUND.search(compiled_pattern.text):
+            notes.append("RE2 has no lookaround: search without it")
     if counted.aborted:
         notes.append("stopped when its time was up, so more may fit: path or glob narrows it")
     where = given["path"] or "."
@@ -313,7 +331,8 @@ def _head(
             f"{files:,} {'file' if files == 1 else 'files'}"
         )
     else:
-        head = f"No line in {printable(where)} fits"
+        head = f"No {'file' if counted.no_file else 'line'} in {printable(where)} fits"
+        head += f" the glob {printable(given['glob'])}" if counted.no_file else ""
         if compiled_pattern.reason and GLOB.search(compiled_pattern.text):
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:

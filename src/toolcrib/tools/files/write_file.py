@@ -11,6 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, need_size, placeholder
 from toolcrib.files.paths import SafePath, WritablePath
@@ -118,13 +119,24 @@ def _encoded(faithful: FaithfulText, text: str) -> tuple[bytes, str]:
 
 
 def _existing(path: SafePath) -> Loaded | None:
-    """The text that is replaced, if any; what is not text is replaced as bytes."""
+    """The text that is replaced, if any; bytes of no known kind are replaced too.
+
+    Raises:
+        Conflict: it is a picture, a document or the like, which no text can be.
+    """
     try:
         return load(path)
     except NotFound:
         return None
     except UnsupportedContent:
         with path.open_read() as handle:
+            kind = kind_of(handle.file.read(SAMPLE_BYTES))
+            if kind is not None and kind.media_type:
+                raise Conflict(
+                    f"{path.display} is a {kind.name}, {handle.size:,} bytes, and would be none "
+                    "any more with text in its place.",
+                    hint="Write to another name; or delete it first, if it is not needed.",
+                ) from None
             return Loaded(path, FaithfulText.new(), handle.fingerprint, handle.size)
 
 
