@@ -30,6 +30,9 @@ async def sample(
     names: list[str] | None = None,
     edits: list[Edit] | None = None,
     body: JsonObject | None = None,
+    places: list[Annotated[str, Param(kind="path")]] | None = None,
+    pages: list[Annotated[str, Param(kind="url")]] | None = None,
+    fields: list[int] | None = None,
     *,
     ctx: Any,
 ) -> Result:
@@ -38,7 +41,9 @@ async def sample(
     For tests.
     """
     del ctx
-    return Result(data=[path, limit, timeout, mode, deep, names, edits, body])
+    return Result(
+        data=[path, limit, timeout, mode, deep, names, edits, body, places, pages, fields]
+    )
 
 
 class Notes(list[str]):
@@ -68,6 +73,9 @@ async def test_defaults_are_filled() -> None:
         "names": None,
         "edits": None,
         "body": None,
+        "places": None,
+        "pages": None,
+        "fields": None,
     }
 
 
@@ -88,6 +96,13 @@ async def test_defaults_are_filled() -> None:
         ("deep", 1, True),
         ("mode", "TAIL", "tail"),
         ("names", "one", ["one"]),
+        ("names", "one, two", ["one, two"]),
+        ("places", "README.md, src/a.py", ["README.md", "src/a.py"]),
+        ("places", "Smith, John.pdf", ["Smith, John.pdf"]),
+        ("places", "foo.c,v", ["foo.c,v"]),
+        ("pages", "https://a.de/?x=1,2, http://b.de", ["https://a.de/?x=1,2", "http://b.de"]),
+        ("fields", "0, 2", [0, 2]),
+        ("path", ["a.txt"], "a.txt"),
         ("names", '["a", "b"]', ["a", "b"]),
         ("names", [1, "b"], ["1", "b"]),
         ("names", None, None),
@@ -118,7 +133,7 @@ async def test_forgiving_in_form(name: str, value: Any, expected: Any) -> None:
         ({"path": "a", "timeout": -1}, "at least 0"),
         ({"path": "a", "mode": "middle"}, "one of head, tail"),
         ({"path": "a", "deep": "perhaps"}, "true or false"),
-        ({"path": ["a"]}, "a string"),
+        ({"path": ["a", "b"]}, "a string"),
         ({"path": {"a": 1}}, "a string"),
         ({"path": "a", "body": "{broken"}, "not valid JSON"),
         ({"path": "a", "body": "[1]"}, "a JSON object"),

@@ -51,6 +51,17 @@ def test_an_unknown_name_gets_the_nearest_three() -> None:
     with pytest.raises(UnknownTool) as caught:
         Registry(TOOLS).resolve("get_weather")
     assert caught.value.hint == "None is called anything like it."
+    with pytest.raises(UnknownTool) as caught:
+        Registry([*TOOLS, named("git_add", "git")]).resolve("git")
+    assert caught.value.hint == "Nearest: git_add."
+
+
+@each_case(
+    "name",
+    ["functions.read_file", "mcp__toolcrib__read_file", "toolcrib_read_file", "tools/read_file"],
+)
+def test_names_with_that_of_a_server_before_them(name: str) -> None:
+    assert Registry(TOOLS).resolve(name).name == "read_file"
 
 
 @pytest.mark.rows("E133", "E135")

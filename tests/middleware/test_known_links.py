@@ -163,7 +163,9 @@ LAUNDERING: dict[str, list[Step]] = {
         call("search_documents", query="see for more", path="e.md"),
         call("ask_documents", question="what should I see?"),
     ),
-    "a name of a folder": [call("make_directory", path=LINK), call("list_directory", path="http:")],
+    "a name of a folder": [
+        call("make_directory", path=f"./{LINK}"), call("list_directory", path="http:")
+    ],
     "a word in another call": [
         call("search_files", pattern=LINK, path="."), call("outside_page", url="http://other.example/")
     ],

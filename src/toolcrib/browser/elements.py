@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 REFERENCE = re.compile(r"\[?(?:ref=)?((?:f\d+)?e\d+)\]?")
+_LINE = re.compile(r"-? *[a-z]+(?: \".*\")?(?: \[[\w=-]+\])* ((?:f\d+)?e\d+)(?: ->.*|:.*)?")
+"""A line of a snapshot, which is copied whole."""
 CANDIDATES = 8
 _SELECTOR = re.compile(r"^(?:css=|xpath=|//|#|\.)|[\[>]|^[a-z][a-z0-9]*(?:[.#:][\w-]+)+$")
 _TAGS = frozenset(
@@ -110,7 +112,7 @@ async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageEle
     wanted = target.strip()
     if not wanted:
         raise BadInput("The step names no element.", hint="Give a ref, its text, or a selector.")
-    reference = REFERENCE.fullmatch(wanted)
+    reference = REFERENCE.fullmatch(wanted) or _LINE.fullmatch(wanted)
     if reference is not None:
         return await _by_reference(tab, reference[1])
     if not _SELECTOR.search(wanted):

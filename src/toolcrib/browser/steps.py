@@ -264,7 +264,7 @@ class Steps:
         await handle.evaluate(_SET_VALUE, text)
 
     async def _press(self, tab: Tab, step: BrowserStep) -> str:
-        key = step.get("value", "")
+        key = _key(step.get("value", ""))
         if not key:
             raise BadInput("The step names no key.", hint='Such as value="Enter" or "Control+A".')
         if step.get("target"):
@@ -526,6 +526,38 @@ def _number(text: str) -> float:
         raise BadInput(
             f"'{text[:40]}' is no way to scroll.", hint="up, down, top, bottom, or pixels."
         ) from None
+
+
+_KEYS = {
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "win": "Meta",
+    "option": "Alt",
+    "return": "Enter",
+    "esc": "Escape",
+    "del": "Delete",
+    "space": "Space",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "pgup": "PageUp",
+    "pgdn": "PageDown",
+    "pageup": "PageUp",
+    "pagedown": "PageDown",
+}
+
+
+def _key(text: str) -> str:
+    """A key with others held, as `ctrl+a`, by the names that browsers have for them."""
+    if len(text) < 2 or text.endswith("++"):
+        return text
+    found = []
+    for name in map(str.strip, text.split("+")):
+        named = name.title() if len(name) > 1 and name.islower() else name
+        found.append(_KEYS.get(name.lower(), named))
+    return "+".join(found)
 
 
 def _target(step: BrowserStep) -> str:

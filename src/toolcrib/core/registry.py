@@ -30,6 +30,8 @@ def discover(package: ModuleType) -> Iterator[Tool]:
                 yield value
 
 
+_BEHIND = re.compile(r"(?:(?:[\w-]+[.:/]|\w+__)+|toolcrib[_-])([\w-]+)")
+"""`functions.read_file`, `mcp__toolcrib__read_file`, `toolcrib_read_file`: as models write them."""
 _NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
@@ -120,6 +122,12 @@ class Registry:
         return self._switch_of(tool) or "tools.disabled"
 
     def _named(self, name: str) -> Tool | None:
+        """The tool of a name, or of what stands behind the name of a server or namespace."""
+        found = self._of_name(name)
+        behind = _BEHIND.fullmatch(str(name).strip()) if found is None else None
+        return found if behind is None else self._of_name(behind[1])
+
+    def _of_name(self, name: str) -> Tool | None:
         naming = None if plain(name) in self._names and not self.systems else self.naming(name)
         return self._names.get(plain(name if naming is None else naming.tool))
 
@@ -145,6 +153,9 @@ class Registry:
             what = f"tool for '{naming.name}'" if has_some else f"{naming.group} tools"
             return UnknownTool(f"toolcrib has no {what} yet.", hint=naming.instead)
         near = ", ".join(_nearest(name, known))
+        in_group = [tool.name for tool in known if tool.group == plain(name)]
+        if not near and in_group:
+            near = f"{', '.join(in_group[:6])}{', …' if len(in_group) > 6 else ''}"
         searchable = any(tool.name == "search_tools" for tool in known)
         more = f" {SEARCH_HINT}" if searchable else ""
         hint = f"Nearest: {near}." if near else "None is called anything like it."

@@ -6,7 +6,9 @@ A `SafePath` is the only thing that a tool is given, and the only way to touch a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self, TypeAlias
@@ -44,6 +46,7 @@ __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", 
 STORE_ENDINGS = ("", "-wal", "-shm", "-journal")
 """The store, and what SQLite puts beside it."""
 
+_URL = re.compile(r"https?://", re.IGNORECASE)
 MAX_LEVELS = 950
 """Folders that lie in each other in a path of a call."""
 
@@ -128,9 +131,11 @@ class Workspace:
             PathDenied: it is outside the roots, or spelt in a forbidden way.
             NotConfigured: there are no roots.
         """
+        if _URL.match(text):
+            raise BadInput(f"{text[:200]} is no file.", hint="fetch_url reads web pages.")
         reason = refusal(text, windows=WINDOWS)
         if reason:
-            raise _misspelt(text, reason)
+            raise _misspelt(text, reason, self._meant(text))
         text = slashed(text)
         self._need_roots(text)
         start = self.start(directory)
@@ -138,8 +143,9 @@ class Workspace:
         if found is None:
             raise PathDenied(
                 f"Access denied: {text} is outside the workspace.",
-                hint='Use a path relative to the current directory, like "src/main.py". '
-                f"The workspace is {', '.join(r.name for r in self.roots)}. {ROOTS_HINT}",
+                hint=f"{self._meant(text)}Use a path relative to the current directory, like "
+                f'"src/main.py". The workspace is {", ".join(r.name for r in self.roots)}. '
+                f"{ROOTS_HINT}",
                 rule="outside",
             )
         root, parts = found
@@ -149,6 +155,18 @@ class Workspace:
             )
         beneath = root == start.root and parts[: len(start.parts)] == start.parts
         return SafePath(root, parts, self.gate, len(start.parts) if beneath else -1)
+
+    def _meant(self, text: str) -> str:
+        """A question for a path with folders before it that are not here, as models invent."""
+        names = tuple(filter(None, re.split(r"[\\/]", text[:MAX_CHARS])))
+        for end in (names[first:] for first in range(len(names))):
+            for root in self.roots:
+                place = SafePath(root, end, self.gate, -1)
+                with suppress(ValueError):  # a name that no system has
+                    is_there = {"..", "."}.isdisjoint(end) and os.path.lexists(place.absolute)
+                    if is_there and not self.gate.pattern(place, "read"):
+                        return f"Did you mean {escaped(place.absolute)}? "
+        return ""
 
     def at(self, root: str, parts: Sequence[str]) -> SafePath:
         """A place that was written down, in the user's spelling where a root leads to it.
@@ -247,14 +265,14 @@ def _absolute(text: str, start: str) -> str:
     return text if is_absolute(text) else f"{start}/{text}"
 
 
-def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
+def _misspelt(text: str, reason: str, meant: str) -> BadInput | PathDenied:
     if not text.strip():
         return BadInput("The path is empty.", hint='"." is the current directory.')
     if len(text) > MAX_CHARS:
         return BadInput(f"The path has {len(text):,} characters, more than {MAX_CHARS:,}.")
     return PathDenied(
         f"Access denied: {escaped(text)}: {reason}.",
-        hint='Write paths like "src/main.py", relative to the current directory.',
+        hint=f'{meant}Write paths like "src/main.py", relative to the current directory.',
         rule="spelling",
     )
 

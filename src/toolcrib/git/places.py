@@ -6,9 +6,10 @@ import stat
 from typing import Annotated, Any, TypeAlias
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.core.errors import BadInput, NotFound, PathDenied
 from toolcrib.core.tool import Param
 from toolcrib.files.paths import SafePath, resolve_readable
+from toolcrib.system.threads import in_thread
 
 _OTHER_NAMES = (
     *("repository", "repopath", "repositorypath", "cwd", "directory", "folder"),
@@ -42,6 +43,18 @@ RepositoryFolder: TypeAlias = Annotated[
     ),
 ]
 """A folder in the repository that is meant."""
+
+
+async def need_path(path: SafePath, ctx: Ctx) -> None:
+    """Say that a path of which git knows nothing is not there, where it is so.
+
+    Raises:
+        NotFound: it is not; the message names the nearest names.
+    """
+    try:
+        await in_thread(lambda _: path.open().close(), ctx.deadline)
+    except PathDenied:
+        return
 
 
 def adapt_repo(given: dict[str, Any]) -> None:

@@ -67,11 +67,13 @@ def revision(text: str) -> str:
 
 
 def range_ends(text: str) -> tuple[str, str, str]:
-    """The ends of `a..b` or `a...b`, and what stands between; one end alone has "" for both.
+    """The ends of `a..b`, `a...b` or `a b`, and what stands between; "" for both of one end alone.
 
     Raises:
         BadInput: an end is no revision.
     """
+    parted = re.fullmatch(r"([^\s{}]+)\s+([^\s{}]+)", text.strip())
+    text = f"{parted[1]}..{parted[2]}" if parted else text
     found = re.fullmatch(r"(.*?)(\.{2,3})(.*)", text.strip(), re.DOTALL)
     if not found:
         return revision(text), "", ""

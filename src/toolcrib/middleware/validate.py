@@ -245,10 +245,13 @@ def _coerce(parameter: Parameter, value: Any) -> Any:
     if parameter.meta.kind == "json":
         return _as_object(parameter, value)
     if parameter.is_list:
-        item, values = parameter.item, _as_list(value)
+        item = parameter.item
+        values = _as_list(value, item)
         if len(values) > MAX_ITEMS:
             raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
         return [_coerce(item, given) for given in values]
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if parameter.choices:
         return _as_choice(parameter, value)
     if is_typeddict(kind):
@@ -334,10 +337,21 @@ def _one_of(choices: Iterable[Any]) -> str:
     return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
 
 
-def _as_list(value: Any) -> list[Any]:
+_NEXT_URL = re.compile(r"[\s,]+(?=https?://)")
+_FILE_NAMES = re.compile(r"[\w./~-]*[./][\w./~-]*(?:,\s*[\w./~-]*[./][\w./~-]*)+")
+
+
+def _as_list(value: Any, item: Parameter) -> list[Any]:
     if isinstance(value, str):
         decoded = _json_inside(value)
-        return decoded if isinstance(decoded, list) else [value]
+        if isinstance(decoded, list):
+            return decoded
+        if item.meta.kind == "url":
+            return _NEXT_URL.split(value.strip())
+        is_parted = item.type in (int, float) or bool(item.choices)
+        if item.meta.kind == "path":
+            is_parted = _FILE_NAMES.fullmatch(value.strip()) is not None
+        return [part.strip() for part in value.split(",")] if is_parted else [value]
     if isinstance(value, list | tuple):
         return list(value)
     return [value]

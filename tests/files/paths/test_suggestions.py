@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each_case
-from toolcrib.core.errors import NotFound
+from toolcrib.core.errors import BadInput, NotFound, PathDenied, ToolError
 from toolcrib.files.paths import Workspace
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 
@@ -135,3 +135,33 @@ def test_where_nothing_is_like_it_the_folder_that_is_there_is_named(
     with pytest.raises(NotFound) as caught:
         project.resolve(requested).read_bytes(10)
     assert caught.value.hint == f'list_directory with path="{folder}" shows what there is.'
+
+
+@each_case(
+    "text",
+    [
+        "/workspace/src/app/main.py",
+        "/repo/x/app/../src/app/main.py",
+        "C:\\Users\\me\\ws\\src\\app\\main.py",
+        "/src/app/main.py",
+    ],
+)
+def test_invented_folders_above_are_left_out(project: Workspace, text: str) -> None:
+    with pytest.raises(PathDenied) as caught:
+        project.resolve(text)
+    meant = f"Did you mean {project.roots[0].name}/src/app/main.py?"
+    assert caught.value.hint.startswith(meant)
+
+
+@each_case("text", ["/etc/none.py", "/x/.env", "/\ud800", "/", "/.."])
+def test_nothing_is_meant_that_is_not_there_or_protected(project: Workspace, text: str) -> None:
+    Path(project.roots[0].name, ".env").write_text("A=1")
+    with pytest.raises(ToolError) as caught:
+        project.resolve(text)
+    assert "Did you mean" not in caught.value.hint
+
+
+def test_the_address_of_a_page_is_no_file(project: Workspace) -> None:
+    with pytest.raises(BadInput, match="is no file") as caught:
+        project.resolve("http://127.0.0.1/README.md")
+    assert "fetch_url" in caught.value.hint

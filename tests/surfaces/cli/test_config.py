@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -290,3 +291,27 @@ def test_what_does_not_exist_is_refused_and_found(
     assert checked.code == 1
     assert word in checked.out
     assert word in program("doctor", "--offline").out
+
+
+def test_several_at_once_lose_nothing(program: Program, tmp_path: Path) -> None:
+    settings = {"limit": 7, "timeout": 9, "max_chars": 333, "region": "de-DE"}
+
+    def set_one(name: str) -> int:
+        return program("config", "set", f"web.search.{name}", str(settings[name])).code
+
+    with ThreadPoolExecutor(len(settings)) as pool:
+        assert set(pool.map(set_one, settings)) == {0}
+    written = tomllib.loads(file_of(tmp_path).read_text())["web"]["search"]
+    assert written == settings
+
+
+def test_folders_that_cannot_be_used(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    for folder, hint in {
+        tmp_path / "none": "mkdir -p",
+        tmp_path / "a.txt": "Name the folder that it is in.",
+        tmp_path / "a.txt/b": "Name a folder that you may read.",
+    }.items():
+        done = program("--workspace", str(folder), "call", "current_time")
+        assert done.code, folder
+        assert hint in done.err

@@ -76,7 +76,8 @@ async def test_an_example_runs_as_it_stands() -> None:
         displayed = Page((await client.get(f"{base}/docs")).text).text
         found = re.search(r"curl .*", displayed)
         assert found
-        words = shlex.split(found[0].replace("http://127.0.0.1:8722", base))
+        assert f" {base}/tools/show" in found[0], "the address at which the page is read"
+        words = shlex.split(found[0])
         sent = words[words.index("-d") + 1]
         headers = dict([words[words.index("-H") + 1].split(": ")])
         answer = await client.post(words[-1], content=sent, headers=headers)

@@ -45,6 +45,11 @@ MORE_TASKS: dict[str, tuple[str, list[str], str]] = {
     "edit rich text": ("/", ["type Page = new text"], "new text"),
     "press a key": ("/", ["click Keys", "press = PageDown"], "+ key PageDown"),
     "press a key in a field": ("/", ["press Keys = x"], "+ key x"),
+    "press keys as models write them": (
+        "/",
+        ["type Name = Eve", "press Name = ctrl+a", "press Name = del", "press Name = return"],
+        '"name": ""',
+    ),
     "press Enter to send": ("/", ["type Name = Eve", "press Name = Enter"], '"name": "Eve"'),
     "follow a link": ("/", ["click List"], 'link "Link 0"'),
     "a page that is not there": ("/", ["click Gone"], "(HTTP 404)"),
@@ -70,6 +75,13 @@ async def test_tasks(desk: Desk, path: str, steps: list[str], expected: str) -> 
 @each_case("path, steps, expected", MORE_TASKS.values(), ids=MORE_TASKS)
 async def test_more_tasks(desk: Desk, path: str, steps: list[str], expected: str) -> None:
     await _do(desk, path, steps, expected)
+
+
+async def test_a_line_of_the_page_is_a_target(desk: Desk) -> None:
+    page = (await desk("open", url=f"{desk.url}/")).text
+    line = next(line for line in page.splitlines() if 'link "List"' in line)
+    result = await desk("act", actions=[{"action": "click", "target": line}])
+    assert 'link "Link 0"' in result.text
 
 
 async def test_a_login_is_of_its_conversation_alone(desk: Desk) -> None:

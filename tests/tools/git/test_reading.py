@@ -86,6 +86,19 @@ async def test_status_of_every_kind(box: Toolbox, repo: Path) -> None:
 
 
 @pytest.mark.rows("C057")
+async def test_ranges_and_files_as_models_write_them(box: Toolbox, repo: Path) -> None:
+    history(repo)
+    plain = await box.call("git_show", {"revision": "HEAD", "path": "dos.txt"})
+    assert (await box.call("git_show", {"revision": "HEAD:dos.txt"})).text == plain.text
+    by_dots = await box.call("git_diff", {"range": "HEAD~1..HEAD"})
+    assert by_dots.error is None
+    assert (await box.call("git_diff", {"range": "HEAD~1 HEAD"})).text == by_dots.text
+    for tool in ("git_diff", "git_log"):
+        missing = await box.call(tool, {"path": "dos.tx"})
+        assert missing.error is not None, tool
+        assert "dos.txt" in missing.error.hint
+
+
 async def test_blame(box: Toolbox, repo: Path) -> None:
     bob = {"GIT_AUTHOR_NAME": "Bob", "GIT_AUTHOR_DATE": "2020-02-03T04:05:06+0000"}
     write(repo, **{"a.txt": "one\n2\nthree\n"})

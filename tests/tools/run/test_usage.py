@@ -127,6 +127,8 @@ async def test_commands_that_go_wrong_in_usual_ways(box: Toolbox, folder: Path) 
     for line in ("cd sub && ls", "echo a && true", "A=1 env", "echo 'a & b'"):
         output = (await call(box, "run_command", command=line)).text
         assert "[" not in output.replace("[exit", "").replace("[sandbox: kernel]", "")
+    written = await call(box, "run_command", command="cat > h <<E\nE")
+    assert "stdin" not in written.text
     editor = await call(box, "run_command", command="vim a.txt")
     assert editor.error is not None
     assert "start_terminal" in editor.error.hint

@@ -70,7 +70,7 @@ class SearchScope:
         folder: as it was asked for.
         real: the same place without links.
         globs: which files are wanted, by their path from the folder.
-        named: names of folders, in lower case, that are not skipped because they were named.
+        named: names, in lower case, of what is not skipped or ignored because it was named.
         above: the patterns of .gitignore files above the folder.
     """
 
@@ -102,8 +102,20 @@ class SearchScope:
         return found
 
 
-def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] = ()) -> SearchScope:
+def scope_of(
+    folder: SafePath,
+    globs: Sequence[str] = (),
+    named: Sequence[str] = (),
+    *,
+    with_ignored: bool = False,
+) -> SearchScope:
     """What to look at in a folder. It blocks.
+
+    Args:
+        folder: it.
+        globs: which files are wanted.
+        named: names that a call has: of these, folders that are usually skipped are not.
+        with_ignored: neither are files and folders of these names that .gitignore names.
 
     Raises:
         BadInput, NotFound, PathDenied: as opening the folder does.
@@ -113,7 +125,9 @@ def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] =
     real = SafePath(folder.root, tuple(parts), folder.gate, -1)
     wanted = Globs(globs)
     names = wanted.names | {name.lower() for name in named}
-    shut = frozenset(name for name in names if name in SKIPPED or name.startswith("."))
+    shut = frozenset(
+        name for name in names if with_ignored or name in SKIPPED or name.startswith(".")
+    )
     return SearchScope(folder, real, wanted, shut, _rules_above(real))
 
 
@@ -151,7 +165,10 @@ def walk(
         check()
         rules = level.read(GITIGNORE, MAX_RULES_BYTES) if GITIGNORE in level.files else None
         ignored.enter(level.prefix, rules)
-        level.files = ignored.unignored(level.prefix, level.files)
+        files = ignored.unignored(level.prefix, level.files)
+        if scope.named and len(files) < len(level.files):
+            files = [n for n in level.files if n in files or n.lower() in scope.named]
+        level.files = files
         level.links = ignored.unignored(level.prefix, level.links)
         opened = [name for name in level.folders if is_open(name, scope.named)]
         unignored = ignored.unignored(level.prefix, opened, "/")

@@ -122,7 +122,9 @@ def failure(reason: str, target: Target, detail: str = "") -> ToolError:
     if detail:
         message += f": {detail}"
     elif reason == "tls" and target.port != HTTPS_PORT:
-        hint = f"It may speak plain HTTP: http://{target.authority}/. Else use another source."
+        hint = (
+            "It may speak plain HTTP: the same URL with http:// before it. Else use another source."
+        )
     return kind(
         f"{message}.",
         hint=hint,

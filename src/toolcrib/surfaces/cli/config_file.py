@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolcrib.core.errors import BadInput, ConfigError, StorageFailure
+from toolcrib.core.config import data_folder
+from toolcrib.core.errors import BadInput, Busy, ConfigError, StorageFailure
+
+LOCK_SECONDS = 10.0
 
 FIRST_FILE = """\
 # Settings of toolcrib. `toolcrib config` shows all of them with their defaults, and
@@ -55,16 +59,17 @@ def set_value(file: Path, key: str, text: str) -> Any:
     """
     path = _path(key)
     failed: ConfigError | None = None
-    for value in _readings(text):
-        document = _read(file)
-        _put(document, path, value)
-        try:
-            _check(document, path, file)
-        except ConfigError as error:
-            failed = failed or error
-            continue
-        _write(file, document.as_string())
-        return value
+    with _alone():
+        for value in _readings(text):
+            document = _read(file)
+            _put(document, path, value)
+            try:
+                _check(document, path, file)
+            except ConfigError as error:
+                failed = failed or error
+                continue
+            _write(file, document.as_string())
+            return value
     assert failed is not None
     # The file is as it was: what was typed is wrong.
     for wrong, meant in failed.details.get("unknown", {}).items():
@@ -87,15 +92,29 @@ def unset(file: Path, key: str) -> bool:
         ConfigError, StorageFailure: as `set_value`.
     """
     path = _path(key)
-    document = _read(file)
-    branch: Any = document
-    for name in path[:-1]:
-        branch = branch.get(name) if isinstance(branch, Mapping) else None
-    if not isinstance(branch, Mapping) or path[-1] not in branch:
-        return False
-    del branch[path[-1]]  # type: ignore[attr-defined]
-    _write(file, document.as_string())
-    return True
+    with _alone():
+        document = _read(file)
+        branch: Any = document
+        for name in path[:-1]:
+            branch = branch.get(name) if isinstance(branch, Mapping) else None
+        if not isinstance(branch, Mapping) or path[-1] not in branch:
+            return False
+        del branch[path[-1]]  # type: ignore[attr-defined]
+        _write(file, document.as_string())
+        return True
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other process change settings meanwhile: what it wrote would be lost."""
+    from toolcrib.state.store import held, make_private
+
+    late = Busy("Another toolcrib process has been changing settings for too long.")
+    with ExitStack() as stack:
+        with suppress(OSError):  # with no place for a lock, nobody else has one either
+            make_private(data_folder())
+            stack.enter_context(held(data_folder() / "settings.lock", LOCK_SECONDS, late))
+        yield
 
 
 def _path(key: str) -> list[str]:

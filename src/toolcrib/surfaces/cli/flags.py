@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -115,14 +114,12 @@ class Flags:
         Raises:
             BadInput: naming the first.
         """
-        from toolcrib.core.errors import BadInput
+        from toolcrib.surfaces.cli.folders import folder_fault
 
         for folder in self.roots:
-            if "${" not in folder and not Path(folder).is_dir():
-                raise BadInput(
-                    f"{folder} is no folder, so nothing was begun.",
-                    hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
-                )
+            if "${" not in folder and (fault := folder_fault(folder)) is not None:
+                fault.message = f"{fault.message.rstrip('.')}, so nothing was begun."
+                raise fault
 
     @property
     def roots(self) -> list[str]:

@@ -256,16 +256,16 @@ def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
 
 def _chosen(usual: Path) -> Path:
     """The folder that the person names, else the usual one, made where it is missing."""
-    from toolcrib.core.errors import BadInput, StorageFailure
+    from toolcrib.core.errors import StorageFailure
     from toolcrib.surfaces.cli import person
+    from toolcrib.surfaces.cli.folders import folder_fault
 
     if person.is_there():
         answer = asyncio.run(person.answer(f"Folder that the model may work in [{usual}]: "))
         if answer:
-            folder = Path(answer).expanduser().absolute()
-            if not folder.is_dir():
-                raise BadInput(f"{folder} is no folder.", hint=f"mkdir -p {shlex.quote(answer)}")
-            return folder
+            if (fault := folder_fault(answer)) is not None:
+                raise fault
+            return Path(answer).expanduser().absolute()
     try:
         usual.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,8 +46,9 @@ def unmatched_rules(config: Config) -> list[str]:
 
 def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
     from toolcrib.core.config import store_file
-    from toolcrib.core.errors import BadInput, ToolError
+    from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
+    from toolcrib.surfaces.cli.folders import folder_fault
     from toolcrib.toolbox import available
     from toolcrib.web.providers import Providers
 
@@ -62,9 +61,8 @@ def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
     except ToolError as error:
         yield "store.url", error
     for folder in config.workspace.roots:
-        if "${" not in folder and not Path(folder).expanduser().is_dir():
-            hint = f"Make it first: mkdir -p {shlex.quote(folder)}"
-            yield "workspace.roots", BadInput(f"{folder} is no folder.", hint=hint)
+        if "${" not in folder and (fault := folder_fault(folder)) is not None:
+            yield "workspace.roots", fault
     for name in config.web.search.providers:
         try:
             Providers().named(name)

@@ -36,10 +36,10 @@ POLICY = (
 EXAMPLE_VALUES: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": True, "array": []}
 
 
-def docs_page(description: Mapping[str, Any]) -> HTMLResponse:
-    """The page for an OpenAPI document of `openapi.describe`."""
+def docs_page(description: Mapping[str, Any], address: str) -> HTMLResponse:
+    """The page for an OpenAPI document of `openapi.describe`, as it is reached at an address."""
     return HTMLResponse(
-        "".join(_lines(description)),
+        "".join(_lines(description, address)),
         headers={
             "content-security-policy": POLICY,
             "referrer-policy": "no-referrer",
@@ -48,7 +48,7 @@ def docs_page(description: Mapping[str, Any]) -> HTMLResponse:
     )
 
 
-def _lines(description: Mapping[str, Any]) -> Iterator[str]:
+def _lines(description: Mapping[str, Any], address: str) -> Iterator[str]:
     info = description["info"]
     title = escape(f"{info['title']} {info['version']}")
     yield (
@@ -64,11 +64,11 @@ def _lines(description: Mapping[str, Any]) -> Iterator[str]:
     for tag, members in groupby(tagged, key=itemgetter(0)):
         yield f"<h2>{escape(tag)}</h2>"
         for _, path, operation in members:
-            yield from _operation(path, operation)
+            yield from _operation(f"{address}{path}", operation)
     yield "</body></html>"
 
 
-def _operation(path: str, operation: Mapping[str, Any]) -> Iterator[str]:
+def _operation(url: str, operation: Mapping[str, Any]) -> Iterator[str]:
     name = escape(operation["operationId"])
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     required = schema.get("required", ())
@@ -89,7 +89,7 @@ def _operation(path: str, operation: Mapping[str, Any]) -> Iterator[str]:
         if argument in required
     }
     body = json.dumps(sent, ensure_ascii=False).replace("'", "'\\''")
-    command = f"curl -H 'Content-Type: application/json' -d '{body}' http://127.0.0.1:8722{path}"
+    command = f"curl -H 'Content-Type: application/json' -d '{body}' {url}"
     yield f"<pre>{escape(command)}</pre></details>"
 
 

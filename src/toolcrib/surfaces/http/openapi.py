@@ -47,15 +47,13 @@ ONLY_JSON = "Send the arguments as a JSON object, with Content-Type: application
 def routes(toolbox: Toolbox) -> list[Route]:
     """`/openapi.json`, `/docs` and `/tools/{name}` for the tools of the toolbox's profile."""
     description = describe(toolbox)
-    page = docs_page(description)
 
     async def openapi(request: Request) -> Response:
         del request
         return JSONResponse(description)
 
     async def docs(request: Request) -> Response:
-        del request
-        return page
+        return docs_page(description, str(request.base_url).rstrip("/"))
 
     async def call(request: Request) -> Response:
         return await _call(toolbox, request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -42,6 +43,7 @@ MAX_FUZZY = 60
 MAX_UNREAD = 50
 """Folders that could not be looked into, in data; the text names fewer."""
 MAX_NAMED_UNREAD = 3
+_EXPRESSION = re.compile(r"\.\*|\\[.wds]|\$$")
 Mode = Literal["auto", "glob", "substring", "fuzzy"]
 
 
@@ -85,8 +87,9 @@ async def find_files(
     catalogs = ctx.use(Catalogs)
 
     def work(check: Checkpoint) -> tuple[SearchScope, Catalog, str, list[str]]:
-        scope = scope_of(folder, named=names_in(text))
-        for anew in (False, True):
+        # What .gitignore names is looked for last: each such question is one of its own.
+        for anew, with_ignored in ((False, False), (True, False), (True, True)):
+            scope = scope_of(folder, named=names_in(text), with_ignored=with_ignored)
             catalog = catalogs.of(scope, check, anew=anew)
             used, found = _found(scope, catalog, text, mode)
             if depth is not None:
@@ -131,6 +134,8 @@ def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Resu
     skipped = f"left out unless the query or path names them: {SKIPPED_WORDS}"
     where = printable(scope.folder.display)
     lines = [f"Nothing in {where} fits; {skipped}{_unread(scope, catalog)}."]
+    if _EXPRESSION.search(text):
+        lines.append(r"Write a glob, like *.py, and no expression, like .*\.py$.")
     if near:
         lines.append("What is there:" if few else "Nearest names:")
         lines += [_line(scope, catalog, path) for path in near]
@@ -153,8 +158,10 @@ def _as_result(
     end = start + len(lines)
     more = end < len(found) and bool(lines)
     head = f"{len(found):,} {'path' if len(found) == 1 else 'paths'} ({used})"
-    if start or more:
+    if lines and (start or more):
         head += f"; {start + 1:,}-{end:,} shown"
+    elif not lines:
+        head += f"; none from {start + 1:,} on"
     head += _unread(scope, catalog)
     data = {
         "mode": used,

@@ -258,6 +258,8 @@ def _as_lines(
     head = _head(counted, compiled_pattern, scope, given)
     if page.passed and (wanted.start or more):
         head += f"; {wanted.start + 1:,}-{end:,} shown"
+    if counted.lines and wanted.start >= counted.lines:
+        head += f"; none from {wanted.start + 1:,} on"
     if page.lost:
         head += f"; changed meanwhile: {', '.join(printable(p) for p in page.lost)}"
     data = _data(counted, compiled_pattern, scope) | {
@@ -299,6 +301,8 @@ def _as_list(
     listed = (f"{printable(scope.display(path))}  {number:,}" for path, number in chosen)
     lines = lines_within(listed, wanted.room) if chosen else []
     rows = [{"path": scope.display(path), "lines": number} for path, number in chosen[: len(lines)]]
+    if counted.files and not chosen:
+        head += f"; none from {wanted.start + 1:,} on"
     end = wanted.start + len(rows)
     more = bool(rows) and end < len(counted.files)
     data |= {"start": wanted.start, "files": rows}

@@ -9,7 +9,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
-from toolcrib.git.places import adapt_path
+from toolcrib.git.places import adapt_path, need_path
 from toolcrib.git.repository import open_repository
 
 WORDS = ("--word-diff=porcelain",)
@@ -57,5 +57,7 @@ async def git_diff(
         text, _ = rendered(repository, files, stat=stat)
         if words and in_lines:
             text = f"(Lines, not words: a merge conflict is open.)\n{text}"
+    if path and not files:
+        await need_path(path, ctx)
     data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
     return Result(text=text or "(no changes)", data={"files": data})

@@ -8,7 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.paths import WorkspacePath
-from toolcrib.git.places import adapt_path
+from toolcrib.git.places import adapt_path, need_path
 from toolcrib.git.repository import open_repository, text_of
 from toolcrib.git.revisions import date
 from toolcrib.text.cleaner import one_line
@@ -66,6 +66,8 @@ async def git_log(
         name = repository.name_of(path) if path else ""
         output = await repository.read(*args, "--", *([name] if name else []))
     lines, commits = _lines(text_of(output))
+    if path and not commits and not offset:
+        await need_path(path, ctx)
     more = len(commits) > limit
     if more:
         cut = commits[limit]["line"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, UnsupportedContent
@@ -18,12 +18,21 @@ FORMAT = "%H%x00%an%x00%ad%x00%D%x00%P%x00%B%x00"
 BINARY_SNIFF_BYTES = 8_000
 
 
+def _adapt(given: dict[str, Any]) -> None:
+    """A file as git itself names it, `HEAD:README.md`."""
+    adapt_repo(given)
+    name = next((name for name in ("revision", "commit", "rev", "sha") if name in given), "")
+    commit, colon, path = str(given.get(name, "")).partition(":")
+    if commit and colon and path and not {"path", "file"} & given.keys():
+        given |= {name: commit, "path": path}
+
+
 @tool(
     group="git",
     rights=READ,
     keywords=("commit", "details", "old version", "file at", "previous version", "cat-file"),
     argument_aliases={"commit": "revision", "rev": "revision", "sha": "revision", "file": "path"},
-    argument_adapter=adapt_repo,
+    argument_adapter=_adapt,
 )
 async def git_show(
     revision: str = "HEAD",

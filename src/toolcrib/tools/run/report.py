@@ -437,6 +437,7 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
     script = read_script(command)
     found = list(_failed(tail, script)) if ran.exit_code else []
     found += _network(command, ran, _silent(script, ran.exit_code))
+    fed = fed or bool(script.reads) or "<<" in command
     if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
         found.append(f"its stdin is empty: give 'input'{_or_terminal(ctx)}")
     names = {c.name for c in script.commands if not c.nested}
