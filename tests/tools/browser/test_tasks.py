@@ -48,7 +48,7 @@ MORE_TASKS: dict[str, tuple[str, list[str], str]] = {
     "press keys as models write them": (
         "/",
         ["type Name = Eve", "press Name = ctrl+a", "press Name = del", "press Name = return"],
-        '"name": ""',
+        "/echo?name=&colour",
     ),
     "press Enter to send": ("/", ["type Name = Eve", "press Name = Enter"], '"name": "Eve"'),
     "follow a link": ("/", ["click List"], 'link "Link 0"'),
