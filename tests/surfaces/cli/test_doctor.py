@@ -349,3 +349,10 @@ def test_optional_parts_that_are_missing_are_named_with_one_line(
     assert found["state"] == "missing"
     assert "not installed: create, sql;" in found["detail"]
     assert 'toolcrib[create,sql]"' in found["fix"]
+
+
+def test_a_data_folder_that_cannot_be_used_is_the_cause(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    env = {"TOOLCRIB_DATA": str(tmp_path / "file/data")}
+    found = {c["name"]: c for c in program("doctor", "--offline", "--json", env=env).json["checks"]}
+    assert "TOOLCRIB_DATA" in found["sandbox"]["fix"]

@@ -129,6 +129,7 @@ NO_LANDLOCK = "the kernel has no Landlock"
 
 WEAKER = "the boundary that worked before cannot be made at this moment"
 TRY_AGAIN = "Stop background jobs that are not needed (list_jobs, stop_job), then try again."
+OTHER_FOLDER = "Let toolcrib write there, or set TOOLCRIB_DATA to another folder."
 
 _found: dict[tuple[str, str, int], Report] = {}
 _best: dict[tuple[str, str, int], Report] = {}
@@ -164,7 +165,9 @@ class BoundaryProbe:
                 try:
                     found = await self._find()
                 except OSError as error:  # for want of descriptors, say: no reason to do with less
-                    return Report("none", (error.strerror or str(error),), fix=TRY_AGAIN)
+                    why = f"{error.filename or 'a try'}: {error.strerror or error}"
+                    fix = TRY_AGAIN if error.errno in SHORTAGES else OTHER_FOLDER
+                    return Report("none", (why,), fix=fix)
                 if _strength(found) < _strength(_best.get(self._key, found)):
                     # For want of descriptors, say, which a run may have used up: nothing is run
                     # at less than before, and what worked may work again.
