@@ -384,8 +384,9 @@ class Config(Section):
         """
         file = Path(path).expanduser() if path else user_config_file()
         if path and not file.is_file():
+            fault = "is no file" if file.exists() else "does not exist"
             raise ConfigError(
-                f"The configuration file {file} {'is none' if file.exists() else 'does not exist'}.",
+                f"The configuration file {file} {fault}.",
                 hint=f"Name another; without one it is {user_config_file()}, where that exists.",
             )
         merged, problems = read_variables(os.environ)
