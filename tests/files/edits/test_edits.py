@@ -212,6 +212,62 @@ def test_done(name: str) -> None:
     assert result(text, (old, new)) == expected
 
 
+STATUS = 'STATUS = {\n    200: "OK",\n    201: "Created",\n}\n'
+QUOTED = '1: STATUS = {\n2:     200: "OK",\n3:     201: "Created",'
+MORE = STATUS.replace("}", '    404: "Not Found",\n}')
+PEOPLE = "id|name\n1|Ann Smith\n2|Bob Jones\n"
+QUESTION = "the question\nwhat then\n"
+NUMBERED = {
+    "only in old": (STATUS, QUOTED, MORE[:-3], MORE),
+    "but for a new line": (STATUS, QUOTED, f'{QUOTED}\n    404: "Not Found",', MORE),
+    "in all lines": (STATUS, QUOTED, f'{QUOTED}\n4:     404: "Not Found",', MORE),
+    "one line changed": (
+        QUESTION,
+        "1: the question\n2: what then",
+        "1: which\n2: what then",
+        "which\nwhat then\n",
+    ),
+    "ids of the file": (
+        PEOPLE,
+        "2|1|Ann Smith\n3|2|Bob Jones",
+        "1|Ann Smyth\n2|Bob Jones\n3|Cy Young",
+        "id|name\n1|Ann Smyth\n2|Bob Jones\n3|Cy Young\n",
+    ),
+    "before ids of the file": (
+        PEOPLE,
+        "2|1|Ann Smith\n3|2|Bob Jones",
+        "2|1|Ann Smyth\n3|2|Bob Jones\n4|3|Cy Young",
+        "id|name\n1|Ann Smyth\n2|Bob Jones\n3|Cy Young\n",
+    ),
+    "a number of the text": (
+        QUESTION,
+        "1: the question\n2: what then",
+        "42: the answer",
+        "42: the answer\n",
+    ),
+}
+
+
+@each_case("name", NUMBERED)
+def test_copied_line_numbers(name: str) -> None:
+    text, old, new, expected = NUMBERED[name]
+    assert result(text, (old, new)) == expected
+
+
+@each_case(
+    "sent",
+    [
+        (QUESTION, "1: the question\n2: what then", "whatever\n2: the answer"),
+        (QUESTION, "1: the question\n2: what then", "7: whatever\n8: the answer"),
+        ("1|Ann Smith\n2|Bob Jones\n", "1|1|Ann Smith\n2|2|Bob Jones", "1|Ann Smyth"),
+    ],
+)
+def test_numbers_that_may_be_meant_are_refused(sent: tuple[str, str, str]) -> None:
+    text, old, new = sent
+    with pytest.raises(BadInput, match="not clear"):
+        outcome(text, (old, new))
+
+
 def test_all_places() -> None:
     assert result("a b a b a", ("a", "c", True)) == "c b c b c"
     assert result("aaaa", ("aa", "b", True)) == "bb"

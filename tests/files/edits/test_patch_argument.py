@@ -136,3 +136,63 @@ def test_refused(lines: tuple[str, ...]) -> None:
 def test_lines_added_to_an_empty_file_and_to_an_end() -> None:
     assert applied("", codex("+one")) == "one\n"
     assert applied("zero", codex("+one")) == "zero\none"
+
+
+TABLE = 'D = {\n    1: "a one",\n    2: "b two",\n}\n'
+
+
+@each_case("added", ['    3: "c three",', '4:     3: "c three",'])
+def test_copied_numbers_are_not_those_of_added_lines(added: str) -> None:
+    lines = [f" {n}: {line}" for n, line in enumerate(TABLE.splitlines(), 1)]
+    patch = codex("@@", *lines[:3], f"+{added}", lines[3])
+    assert applied(TABLE, patch) == TABLE.replace("}", '    3: "c three",\n}')
+
+
+def test_copied_numbers_only_in_a_search() -> None:
+    block = "f\n<<<<<<< SEARCH\n3: def f():\n4:     return 1\n=======\n{}\n>>>>>>> REPLACE\n"
+    text = "\n\ndef f():\n    return 1\n"
+    new = "def f():\n    return {\n    3: 1,\n    }"
+    assert applied(text, block.format(new)) == f"\n\n{new}\n"
+    with pytest.raises(ToolError, match="not clear"):
+        applied(text, block.format("x = {\n3: 1,\n}"))
+
+
+NOTHING_AROUND = {
+    "@@ -2,0 +3,1 @@\n+x\n": "a\nb\nx\nc\nd\n",
+    "@@ -0,0 +1 @@\n+x\n": "x\na\nb\nc\nd\n",
+    "@@ -4,0 +5 @@\n+x\n": "a\nb\nc\nd\nx\n",
+    "@@ -0,0 +1 @@\n+x\n@@ -2,0 +4,2 @@ def f\n+y\n+z\n@@ -4 +7,0 @@\n-d\n": "x\na\nb\ny\nz\nc\n",
+}
+
+
+@each_case("patch", NOTHING_AROUND)
+def test_added_lines_with_none_around(patch: str) -> None:
+    assert applied("a\nb\nc\nd\n", f"--- a/f\n+++ b/f\n{patch}") == NOTHING_AROUND[patch]
+
+
+@each_case(
+    "patch",
+    [
+        "@@ -5,0 +6 @@\n+x\n",  # the file has 4 lines
+        "@@ -4,1 +4,2 @@\n+x\n",  # a line around is missing
+        "@@ -1 +1 @@\n-c\n+C\n@@ -2,0 +3 @@\n+x\n",  # c is not line 1, so what is line 2?
+    ],
+)
+def test_added_lines_without_a_place(patch: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        applied("a\nb\nc\nd\n", f"--- a/f\n+++ b/f\n{patch}")
+    assert caught.value.hint
+
+
+def test_a_diff_of_git_without_context(tmp_path: Path) -> None:
+    text = "".join(f"line {n % 7}\n" for n in range(60))
+    after = text.replace("line 3\n", "line 3\nadded\n").replace("line 5\n", "", 4) + "end"
+    (tmp_path / "old").write_text(text)
+    (tmp_path / "new").write_text(after)
+    diff = subprocess.run(
+        ["git", "diff", "-U0", "--no-index", "old", "new"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert applied(text, diff) == after

@@ -20,7 +20,12 @@ from itertools import pairwise
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
-from toolcrib.files.edits.line_marks import anchored, is_numbered, without_numbers
+from toolcrib.files.edits.line_marks import (
+    anchored,
+    is_numbered,
+    unclear_numbers,
+    without_numbers,
+)
 from toolcrib.files.edits.line_matches import (
     DIFFERENCE_NAMES,
     Candidate,
@@ -549,9 +554,10 @@ def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | Non
     best: _Found | None = None
     refusal: ToolError | None = None
     for plain in without_numbers(_lines(edit.old), _new_lines(edit)):
-        old, new = "\n".join(plain.old), "\n".join(plain.new)
+        plain_new = [""] if plain.new is None else plain.new
+        old, new = "\n".join(plain.old), "\n".join(plain_new)
         if edit.old.endswith("\n"):
-            old, new = f"{old}\n", f"{new}\n" if plain.new else ""
+            old, new = f"{old}\n", f"{new}\n" if plain_new else ""
         if not significant(old) or old == new:
             continue
         try:
@@ -561,6 +567,8 @@ def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | Non
             continue
         if found is None or not _is_there(hay, found, plain.first):
             continue
+        if plain.new is None:
+            raise unclear_numbers("new")
         exact = found.method == "last line end"
         method = (
             DIFFERENCE_NAMES["numbers"]

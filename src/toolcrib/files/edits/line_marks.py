@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from toolcrib.core.errors import Conflict
+from toolcrib.core.errors import BadInput, Conflict
 
 DIGITS = 4
 _ANCHOR = re.compile(r"\s*(\d{1,7}):([0-9a-f]{4,16})(?:\s*-\s*(\d{1,7}):([0-9a-f]{4,16}))?\s*")
@@ -56,7 +56,7 @@ def _index(lines: Sequence[str], number: int, digits: str) -> int:
 # Copied line numbers.
 
 _NUMBERED = re.compile(
-    r"[ \t]*(?:L|line )?(?P<number>\d{1,7})(?::[0-9a-f]{3,8}(?=[|\t]))?"
+    r"(?P<lead>[ \t]*)(?P<word>L|line )?(?P<number>\d{1,7})(?P<hash>:[0-9a-f]{3,8}(?=[|\t]))?"
     r"(?P<sep>\t|[ \t]*[|\u2502\u2192]|:|\.(?= ))(?P<rest>.*)",
     re.DOTALL,
 )
@@ -64,11 +64,63 @@ _NUMBERED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UnnumberedEdit:
-    """Old and new without line numbers, and the number that old started with."""
+    """Old and new without line numbers, and the number that old started with.
+
+    `new` is None where nobody can tell whether numbers in it are of the text.
+    """
 
     first: int
     old: list[str]
-    new: list[str]
+    new: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbering:
+    """How the lines of a text are numbered, each one more than the one before."""
+
+    lines: list[str]
+    marks: list[re.Match[str]]
+    space: str = ""
+
+    @property
+    def first(self) -> int:
+        return int(self.marks[0]["number"])
+
+    @property
+    def last(self) -> int:
+        return int(self.marks[-1]["number"])
+
+    @property
+    def rests(self) -> list[str]:
+        return [self.rest(mark) for mark in self.marks]
+
+    def rest(self, mark: re.Match[str]) -> str:
+        return mark["rest"].removeprefix(self.space)
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """The mark of another line, if it is written as these are."""
+        mark = _NUMBERED.fullmatch(line)
+        if mark is None or _form(mark) != _form(self.marks[0]):
+            return None
+        if mark["rest"].strip() and not mark["rest"].startswith(self.space):
+            return None
+        leads = {known["lead"] for known in self.marks}
+        ends = {known.end("number") for known in self.marks}
+        aligned = mark.end("number") in ends and leads != {""}
+        return mark if mark["lead"] in leads or aligned else None
+
+
+def _form(mark: re.Match[str]) -> tuple[str | None, bool, str]:
+    return mark["word"], mark["hash"] is None, mark["sep"].strip(" ")
+
+
+def _numbering(lines: Sequence[str]) -> _Numbering | None:
+    """How lines are numbered; None where not all are, in one form, each one more."""
+    marks = [mark for mark in map(_NUMBERED.fullmatch, lines) if mark]
+    numbers = [int(mark["number"]) for mark in marks]
+    if not marks or numbers != list(range(numbers[0], numbers[0] + len(lines))):
+        return None
+    return _Numbering(list(lines), marks) if len({*map(_form, marks)}) == 1 else None
 
 
 def without_numbers(old: Sequence[str], new: Sequence[str]) -> list[UnnumberedEdit]:
@@ -77,35 +129,77 @@ def without_numbers(old: Sequence[str], new: Sequence[str]) -> list[UnnumberedEd
     None where not every line of the old text has one, each one more than that before.
     Two where a space may belong to the separator or to the line.
     """
-    found = [_NUMBERED.fullmatch(line) for line in old]
-    numbers = [int(match["number"]) for match in found if match]
-    first = numbers[0] if numbers else 0
-    if not numbers or numbers != list(range(first, first + len(old))):
+    found = _numbering(old)
+    if found is None:
         return []
-    separators = {match["sep"].strip(" ") for match in found if match}
-    if len(separators) > 1:
-        return []
-    separator = separators.pop()
-    rests = [match["rest"] for match in found if match]
-    solid = [rest for rest in rests if rest.strip()]
-    spaces = ["", " "] if solid and all(rest.startswith(" ") for rest in solid) else [""]
-    return [
-        UnnumberedEdit(
-            first,
-            [rest.removeprefix(space) for rest in rests],
-            [_plain(line, separator, space) for line in new],
-        )
-        for space in reversed(spaces)
-    ]
+    solid = [rest for rest in found.rests if rest.strip()]
+    spaces = [" ", ""] if solid and all(rest.startswith(" ") for rest in solid) else [""]
+    forms = [_Numbering(found.lines, found.marks, space) for space in spaces]
+    return [UnnumberedEdit(form.first, form.rests, _new_without(form, new)) for form in forms]
+
+
+def _new_without(old: _Numbering, new: Sequence[str]) -> list[str] | None:
+    """The new text without copied numbers; None where it may be meant in two ways.
+
+    A line of the old text has its number wherever it comes again. The numbers of the other
+    lines are copied where all of them have one and they count on, and are text where the
+    lines stand in the file with them, or where they have nothing to do with those of old.
+    """
+    copied = dict(zip(old.lines, old.rests, strict=True))
+    known = {rest.strip() for rest in old.rests if rest.strip()}
+    fresh = [line for line in new if line.strip() and line not in copied]
+    marks = [mark for mark in map(old.match, fresh) if mark]
+    plain = [copied.get(line, line) for line in new]
+    if not marks:
+        return plain
+    bare = [old.rest(mark) for mark in marks]
+    own = any(line.strip() in known for line in fresh)
+    again = any(rest.strip() in known for rest in bare)
+    every = len(marks) == len(fresh)
+    if not own and every and (again or _counts_on(old, new)) and _alike(old, bare):
+        return [copied[x] if x in copied else _bare(old, x) for x in new]
+    numbers = [int(mark["number"]) for mark in marks]
+    near = any(old.first <= number <= old.last + len(new) for number in numbers)
+    counts = every and len(numbers) > 1 and numbers == [*range(numbers[0], numbers[-1] + 1)]
+    return plain if not again and (own or not (near or counts)) else None
+
+
+def _bare(old: _Numbering, line: str) -> str:
+    mark = old.match(line)
+    return old.rest(mark) if mark else line
+
+
+def _alike(old: _Numbering, bare: Sequence[str]) -> bool:
+    """Whether lines have numbers of their own where those of the old text have."""
+    return not is_numbered(old.rests) or is_numbered(bare)
+
+
+def _counts_on(old: _Numbering, new: Sequence[str]) -> bool:
+    """Whether the numbers of new lines start where old does, and go on between its lines."""
+    before = None
+    for line in new:
+        mark = _NUMBERED.fullmatch(line) if line in old.lines else old.match(line)
+        if mark is None:
+            continue
+        number = int(mark["number"])
+        if line not in old.lines:
+            if before is None and number != old.first:
+                return False
+            if before is not None and not before <= number <= max(before + 1, old.last):
+                return False
+        before = number
+    return True
+
+
+def unclear_numbers(name: str) -> BadInput:
+    """The error for new text whose numbers may be copied, or of the text."""
+    return BadInput(
+        f"old begins with line numbers, and of the numbers in {name} it is not clear whether "
+        "they are line numbers too.",
+        hint="Send both texts without line numbers, as they stand in the file.",
+    )
 
 
 def is_numbered(lines: Iterable[str]) -> bool:
     """Whether a file has lines of its own that start with a number and a separator."""
     return any(line.lstrip()[:1].isdigit() and _NUMBERED.fullmatch(line) for line in lines)
-
-
-def _plain(line: str, separator: str, space: str) -> str:
-    match = _NUMBERED.fullmatch(line)
-    if match is None or match["sep"].strip(" ") != separator:
-        return line
-    return match["rest"].removeprefix(space)

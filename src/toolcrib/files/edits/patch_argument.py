@@ -13,7 +13,7 @@ from toolcrib.core.tool import Param
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
-from toolcrib.files.edits.line_marks import is_numbered, without_numbers
+from toolcrib.files.edits.line_marks import is_numbered, unclear_numbers, without_numbers
 from toolcrib.files.edits.line_matches import (
     DIFFERENCE_NAMES,
     Candidate,
@@ -55,7 +55,7 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
     """
     hay = Haystack(text)
     done = ResolvedHunks()
-    after, moved = 0, 0
+    after, moved, certain = 0, 0, True
     for number, hunk in enumerate(hunks, 1):
         name = f"hunk {number} of {len(hunks)}" if len(hunks) > 1 else "the hunk"
         if not hunk.old:
@@ -69,6 +69,12 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
         done.methods.append(" + ".join(names) or "exact")
         after = found.last + 1
         moved = found.first - hunk.at if hunk.at is not None else moved
+        certain = certain and not moved
+    if not certain and any(hunk.below and not hunk.old for hunk in hunks) and hay.text:
+        raise BadInput(
+            "A hunk only adds lines, and the line numbers of the patch are not those of the file.",
+            hint="Begin or end each hunk with a line of the file, after a space.",
+        )
     done.splices.sort(key=lambda splice: (splice.start, splice.end))
     for one, other in zip(done.splices, done.splices[1:], strict=False):
         if other.start < one.end:
@@ -77,7 +83,9 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
 
 
 def _added(hay: Haystack, hunk: Hunk, name: str) -> Splice:
-    """Lines without any around: the text of an empty file, or the end of one."""
+    """Lines without any around: below the line that is named, else at the end of the file."""
+    if hunk.below is not None and (hay.text or hunk.below):
+        return _added_below(hay, hunk, hunk.below, name)
     if hay.text and (hunk.heads or hunk.at is not None):
         raise BadInput(
             f"{name.capitalize()} only adds lines, and nothing says where.",
@@ -87,6 +95,20 @@ def _added(hay: Haystack, hunk: Hunk, name: str) -> Splice:
     body = "\n".join(hunk.new)
     ended = body if unended or hunk.new_ended is False else f"{body}\n"
     return Splice(len(hay.text), len(hay.text), f"\n{ended}" if unended else ended)
+
+
+def _added_below(hay: Haystack, hunk: Hunk, below: int, name: str) -> Splice:
+    count = len(hay.lines)
+    if below > count:
+        raise BadInput(
+            f"{name.capitalize()} adds below line {below:,}, and the file has "
+            f"{counted(count, 'line')}.",
+            hint=READ_AGAIN,
+        )
+    splice = _between(hay, below, below, hunk.new)
+    if below == count and hunk.new_ended is False:
+        return replace(splice, new=splice.new.removesuffix("\n"))
+    return splice
 
 
 def _found(
@@ -104,6 +126,8 @@ def _found(
             if plain.old is hunk.bare_old and found.needs:
                 continue
             if first is None or found.first + 1 == first or not is_numbered(hay.lines):
+                if plain.unclear:
+                    raise unclear_numbers("the new lines") from None
                 return plain, found, how
         raise error from None
 
@@ -124,7 +148,8 @@ def _plainer(hunk: Hunk) -> Iterator[tuple[Hunk, int | None, str]]:
         yield replace(hunk, old=old, new=new), None, "blank lines around"
     for plain in without_numbers(old, new):
         if plain.old != plain.new:
-            numberless = replace(hunk, old=plain.old, new=plain.new)
+            unclear, lines = plain.new is None, plain.new or []
+            numberless = replace(hunk, old=plain.old, new=lines, unclear=unclear)
             yield numberless, plain.first, DIFFERENCE_NAMES["numbers"]
 
 

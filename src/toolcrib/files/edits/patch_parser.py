@@ -258,7 +258,9 @@ def _take_head(hunk: Hunk, line: str) -> re.Match[str] | None:
     text = line.strip().strip("@").strip()
     counted = _RANGE.match(text)
     if counted:
-        hunk.at = max(int(counted[1]) - 1, 0) if int(counted[2] or 1) else None
+        none = counted[2] is not None and not int(counted[2])
+        hunk.at = None if none else max(int(counted[1]) - 1, 0)
+        hunk.below = int(counted[1]) if none else None
         text = text[counted.end() :].strip().removeprefix("@@").strip()
     named = None if counted else _LINE.fullmatch(text)
     if named:
@@ -516,6 +518,8 @@ class Hunk:
         old: what stands there, the lines around included.
         new: what shall stand there.
         at: the index at which the patch expects the first line; None where it does not say.
+        below: the number of the line below which lines are added, where the patch says that
+            none is taken away; None where it does not.
         heads: lines that stand somewhere above, the outermost first.
         ordered: it stands below the hunk before it.
         at_end: the last line is the last one of the file.
@@ -524,11 +528,13 @@ class Hunk:
         bare_old: what stands there if lines that stay were sent without their sign; empty
             where that is not so.
         bare_new: the same, after.
+        unclear: whether nobody can tell what numbers in `new` are copied ones.
     """
 
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     at: int | None = None
+    below: int | None = None
     heads: list[str] = field(default_factory=list)
     ordered: bool = True
     at_end: bool = False
@@ -536,6 +542,7 @@ class Hunk:
     new_ended: bool | None = None
     bare_old: list[str] = field(default_factory=list, compare=False, repr=False)
     bare_new: list[str] = field(default_factory=list, compare=False, repr=False)
+    unclear: bool = False
 
 
 @dataclass(slots=True)
