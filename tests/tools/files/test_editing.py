@@ -186,9 +186,10 @@ class TestWriteFile:
         lazy = "def f():\n    pass\n\n# ... rest of the file unchanged ...\n"
         result = await done(box, "write_file", path="a.py", content=lazy)
         assert "Warning" in result.text
-        (ws / "b.py").write_text("one\ntwo\n")
-        assert await refused(box, "write_file", path="b.py", content=lazy) == "conflict"
-        assert (ws / "b.py").read_text() == "one\ntwo\n"
+        (ws / "b.py").write_text("one\n" * 9)
+        for content in (lazy, "one\n# ...\n", "one\n# unchanged\n"):
+            assert await refused(box, "write_file", path="b.py", content=content) == "conflict"
+        assert (ws / "b.py").read_text() == "one\n" * 9
 
     async def test_wrong_calls(self, box: Toolbox, ws: Path) -> None:
         assert await refused(box, "write_file") == "bad_input"
@@ -297,6 +298,13 @@ class TestEditLines:
         (ws / "a.txt").write_bytes(b"1\n2\n3\n")
         assert await refused(box, "edit_lines", path="a.txt", **arguments) == code
         assert (ws / "a.txt").read_bytes() == b"1\n2\n3\n"
+
+    async def test_text_left_out(self, box: Toolbox, ws: Path) -> None:
+        (ws / "a.py").write_text("one\n" * 9)
+        call = {"path": "a.py", "operation": "replace", "start": 2, "end": 8}
+        for lazy in ("# ... existing code ...", "x\n# ..."):
+            assert await refused(box, "edit_lines", **call, content=lazy) == "bad_input"
+        assert (ws / "a.py").read_text() == "one\n" * 9
 
     async def test_a_mismatch_shows_the_lines_around(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 21)))

@@ -48,10 +48,11 @@ class LineEdit:
 
 @dataclass(frozen=True, slots=True)
 class LinesEdited:
-    """The text afterwards, and what was done, in words."""
+    """The text afterwards, what was done, in words, and the lines that others replaced."""
 
     text: str
     summary: str
+    replaced: str = ""
 
 
 def apply_line_edit(text: str, edit: LineEdit) -> LinesEdited:
@@ -75,7 +76,8 @@ def apply_line_edit(text: str, edit: LineEdit) -> LinesEdited:
     if changed == lines:
         raise BadInput("The lines say that already: there is nothing to change.")
     end = "\n" if changed and (ended or not lines) else ""
-    return LinesEdited("\n".join(changed) + end, summary)
+    replaced = "\n".join(lines[first : last + 1]) if edit.operation == "replace" else ""
+    return LinesEdited("\n".join(changed) + end, summary, replaced)
 
 
 def _range(lines: Sequence[str], edit: LineEdit) -> tuple[int, int]:

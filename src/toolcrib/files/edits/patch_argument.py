@@ -13,6 +13,7 @@ from toolcrib.core.tool import Param
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
+from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.line_marks import is_numbered, unclear_numbers, without_numbers
 from toolcrib.files.edits.line_matches import (
     DIFFERENCE_NAMES,
@@ -25,7 +26,7 @@ from toolcrib.files.edits.line_matches import (
 )
 from toolcrib.files.edits.patch_parser import FilePatch, Hunk, read_patch
 from toolcrib.files.edits.report import ChangeReport
-from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size, placeholder
+from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size
 from toolcrib.files.paths import SafePath, resolve_writable
 from toolcrib.text.display import counted
 
@@ -438,7 +439,9 @@ def _refuse_empty(loaded: Loaded, after: str, patch: FilePatch) -> None:
     if after == loaded.text and not patch.target:
         raise BadInput("The patch changes nothing: old and new lines are the same.")
     for hunk in patch.hunks:
-        found = placeholder("\n".join(hunk.new), loaded.text)
+        found = placeholder(
+            "\n".join(hunk.new), loaded.text, "\n".join(hunk.old), loaded.path.display
+        )
         if found:
             raise BadInput(
                 f"A line stands for text left out: {found}", hint="Write out all of the lines."

@@ -16,8 +16,9 @@ from toolcrib.files.edits.edits import (
     resolve_edits,
     resolve_in_lines,
 )
+from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
-from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size, placeholder
+from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.argument_adapters import adapt_edit
@@ -103,7 +104,7 @@ async def edit_file(
         cr = loaded.faithful.eol == "\r"
         resolve = resolve_in_lines if any(each.lines for each in wanted) else resolve_edits
         outcome = resolve(loaded.text, wanted, check, cr=cr)
-        _refuse_placeholder(wanted, loaded.text)
+        _refuse_placeholder(wanted, loaded)
         data = need_size(path, loaded.faithful.spliced(outcome.splices))
         step = Step(edit_file.name)
         exact = set(outcome.methods) == {EXACT}
@@ -163,9 +164,9 @@ def _load(path: SafePath, edits: list[Edit]) -> Loaded:
     return load_or_new(path) if len(edits) == 1 and not edits[0].old else load(path)
 
 
-def _refuse_placeholder(edits: list[Edit], text: str) -> None:
+def _refuse_placeholder(edits: list[Edit], loaded: Loaded) -> None:
     for edit in edits:
-        found = placeholder(edit.new, text)
+        found = placeholder(edit.new, loaded.text, edit.old, loaded.path.display)
         if found:
             raise BadInput(
                 f"new has a line that stands for text left out: {found}",

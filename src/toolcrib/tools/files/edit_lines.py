@@ -11,10 +11,11 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.line_edits import LineEdit, Operation, apply_line_edit
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import MAX_TEXT_BYTES, load, load_or_new, need_size
-from toolcrib.files.paths import WritablePath
+from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.argument_adapters import adapt_line_edit
 
@@ -68,6 +69,7 @@ async def edit_lines(
         is_new = operation == "insert" and start == 1
         loaded = load_or_new(path) if is_new else load(path)
         done = apply_line_edit(loaded.text, edit)
+        _refuse_placeholder(content or "", loaded.text, done.replaced, path)
         splice = Splice(0, len(loaded.text), done.text)
         data = need_size(path, loaded.faithful.spliced([splice]))
         step = Step(edit_lines.name)
@@ -87,3 +89,12 @@ async def edit_lines(
             hint="Read it again before the next edit.",
         )
     return result
+
+
+def _refuse_placeholder(content: str, before: str, replaced: str, path: SafePath) -> None:
+    found = placeholder(content, before, replaced, path.display)
+    if found:
+        raise BadInput(
+            f"content has a line that stands for text left out: {found}",
+            hint="Write out all lines of content, or name fewer lines.",
+        )

@@ -12,8 +12,9 @@ from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
+from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
-from toolcrib.files.edits.text_loader import Loaded, load, need_size, placeholder
+from toolcrib.files.edits.text_loader import Loaded, load, need_size
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.argument_adapters import adapt_write
@@ -151,7 +152,7 @@ def _refuse_name(path: SafePath) -> None:
 
 
 def _refuse_placeholder(path: SafePath, content: str, before: str) -> None:
-    found = placeholder(content, before)
+    found = placeholder(content, before, before, path.display)
     if found:
         raise Conflict(
             f"The content has a line that stands for text left out, and {path.display} would "
