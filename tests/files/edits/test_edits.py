@@ -254,6 +254,20 @@ def test_copied_line_numbers(name: str) -> None:
     assert result(text, (old, new)) == expected
 
 
+def test_line_numbers_copied_into_new_alone() -> None:
+    found = outcome(QUESTION, ("what then", "2|what now\n3|and then"))
+    assert [splice.new for splice in found.splices] == ["what now\nand then"]
+    assert found.notes == ["copied line numbers were taken off new"]
+    for new in ("2|what then", "5|what now", "2. what now"):  # which may be meant
+        assert result(QUESTION, ("what then", new)) == f"the question\n{new}\n"
+
+
+def test_marks_of_a_block_are_named() -> None:
+    block = "<<<<<<< SEARCH\nwhat then\n=======\nwhat now\n>>>>>>> REPLACE"
+    with pytest.raises(NotFound, match="SEARCH/REPLACE"):
+        outcome(QUESTION, (block, ""))
+
+
 @each_case(
     "sent",
     [

@@ -193,7 +193,7 @@ def test_dots_that_end_a_document() -> None:
 
 
 def test_sources_of_this_repository() -> None:
-    files = list(Path("src").rglob("*.py"))
+    files = list((Path(__file__).parents[3] / "src").rglob("*.py"))
     texts = [file.read_text(encoding="utf-8") for file in files]
     assert len(files) > 500
     assert [found for text in texts if (found := placeholder(text, ""))] == []

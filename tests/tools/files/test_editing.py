@@ -148,6 +148,44 @@ class TestEditFile:
         assert (ws / "new.txt").read_text() == "made\n"
 
 
+FENCED = "```js\nlet a = 1;\n```"
+
+
+@pytest.mark.rows("C004", "C005")
+class TestFences:
+    """Of Markdown, around what is written to a file of another kind."""
+
+    @pytest.mark.parametrize(
+        ("tool", "sent"),
+        [
+            ("write_file", {"content": FENCED}),
+            ("edit_file", {"old": "let a = 0;\n", "new": FENCED}),
+            ("edit_file", {"old": "```\nlet a = 0;\n```", "new": FENCED}),
+            ("edit_lines", {"operation": "replace", "start": 1, "content": FENCED}),
+        ],
+    )
+    async def test_taken_off(
+        self, box: Toolbox, ws: Path, tool: str, sent: dict[str, object]
+    ) -> None:
+        (ws / "a.js").write_text("let a = 0;\n")
+        result = await done(box, tool, path="a.js", **sent)
+        assert (ws / "a.js").read_text() == "let a = 1;\n"
+        assert "fence" in result.text
+
+    async def test_new_files_and_ends(self, box: Toolbox, ws: Path) -> None:
+        await done(box, "write_file", path="a.js", content=FENCED)
+        await done(box, "append_file", path="a.js", content=FENCED)
+        assert (ws / "a.js").read_text() == "let a = 1;\n" * 2
+
+    async def test_of_the_text(self, box: Toolbox, ws: Path) -> None:
+        await done(box, "write_file", path="a.md", content=FENCED)
+        (ws / "b.js").write_text(f"x = `\n{FENCED}\n`\nlet b = 0;\n")
+        await done(box, "edit_file", path="b.js", old="let b = 0;", new=FENCED)
+        await done(box, "write_file", path="c.js", content=f"{FENCED}\nand\n{FENCED}")
+        texts = [(ws / name).read_text() for name in ("a.md", "b.js", "c.js")]
+        assert [text.count(FENCED) for text in texts] == [1, 2, 2]
+
+
 @pytest.mark.rows("C004", "E05")
 class TestWriteFile:
     async def test_new_files_with_folders(self, box: Toolbox, ws: Path) -> None:
@@ -191,6 +229,15 @@ class TestWriteFile:
             assert await refused(box, "write_file", path="b.py", content=content) == "conflict"
         assert (ws / "b.py").read_text() == "one\n" * 9
 
+    async def test_what_is_not_valid_although_it_was_not_before(
+        self, box: Toolbox, ws: Path
+    ) -> None:
+        for content in ("def f():\\n    return 1\\n", "def f():\\n    return 2\\n"):
+            result = await done(box, "write_file", path="x.py", content=content)
+            assert "Warning: it is not valid Python" in result.text
+        result = await done(box, "write_file", path="x.py", content="x = 1\n")
+        assert "Warning" not in result.text
+
     async def test_wrong_calls(self, box: Toolbox, ws: Path) -> None:
         assert await refused(box, "write_file") == "bad_input"
         assert await refused(box, "write_file", path="a") == "bad_input"
@@ -205,9 +252,20 @@ class TestAppendFile:
     async def test_to_a_file_and_to_none(self, box: Toolbox, ws: Path) -> None:
         await done(box, "append_file", path="a.txt", content="one\n")
         await done(box, "append_file", path="a.txt", content="two")
-        result = await done(box, "append_file", path="a.txt", content=" three\n")
-        assert "no line end" in result.text
-        assert (ws / "a.txt").read_text() == "one\ntwo three\n"
+        assert (ws / "a.txt").read_text() == "one\ntwo"
+
+    @pytest.mark.parametrize(
+        ("content", "after", "lines"),
+        [("3,4\n", "a,b\n1,2\n3,4\n", 1), ("\n3,4", "a,b\n1,2\n3,4", 1), ("\n", "a,b\n1,2\n", 0)],
+    )
+    async def test_below_a_line_without_an_end(
+        self, box: Toolbox, ws: Path, content: str, after: str, lines: int
+    ) -> None:
+        (ws / "a.csv").write_text("a,b\n1,2")
+        result = await done(box, "append_file", path="a.csv", content=content)
+        assert (ws / "a.csv").read_text() == after
+        assert f"{lines} line" in result.text
+        assert ("no line end" in result.text) is (content[0] != "\n")
 
     async def test_many_add_at_once(self, box: Toolbox, ws: Path) -> None:
         lines = [f"line {number}\n" for number in range(12)]
@@ -305,6 +363,29 @@ class TestEditLines:
         for lazy in ("# ... existing code ...", "x\n# ..."):
             assert await refused(box, "edit_lines", **call, content=lazy) == "bad_input"
         assert (ws / "a.py").read_text() == "one\n" * 9
+
+    @pytest.mark.parametrize(
+        ("start", "content", "after"),
+        [
+            (3, "   3 | THREE\n   4 | FOUR", "1\n  2\nTHREE\nFOUR\n"),
+            (3, "3|THREE\n4|FOUR\n", "1\n  2\nTHREE\nFOUR\n"),
+            (2, "2:   zwei\n3: drei", "1\n  zwei\ndrei\nfour\n"),
+            (2, "2|  zwei\n3|drei", "1\n  zwei\ndrei\nfour\n"),
+            # What may be meant:
+            (2, "5|five\n6|six", "1\n5|five\n6|six\nfour\n"),
+            (3, "3. three\n4. four", "1\n  2\n3. three\n4. four\n"),
+            (3, "3|three\n4|four", "1\n  2\n3|three\n4|four\n"),
+            (1, "1|Ann\n2|Bob", "1|Ann\n2|Bob\nthree\nfour\n"),
+        ],
+    )
+    async def test_copied_line_numbers(
+        self, box: Toolbox, ws: Path, start: int, content: str, after: str
+    ) -> None:
+        (ws / "a.txt").write_text("1\n  2\nthree\nfour\n")
+        call = {"path": "a.txt", "operation": "replace", "start": start, "end": start + 1}
+        result = await done(box, "edit_lines", **call, content=content)
+        assert (ws / "a.txt").read_text() == after
+        assert ("copied line numbers" in result.text) is (content.strip()[:2] not in after)
 
     async def test_a_mismatch_shows_the_lines_around(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 21)))

@@ -122,6 +122,11 @@ def ending_of(name: str) -> str:
     return last.rpartition(".")[2].lower() if "." in last.lstrip(".") else ""
 
 
+def is_prose(name: str) -> bool:
+    """Whether a file is prose by its name: Markdown, plain text, one without an extension."""
+    return ending_of(name) in _PROSE
+
+
 def is_definition(line: str) -> bool:
     """Whether a line heads something: a definition of code, or a heading of Markdown."""
     if not line or len(line) > MAX_HEADING_LINE_CHARS:

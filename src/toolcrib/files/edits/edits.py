@@ -14,16 +14,18 @@ import re
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.line_marks import (
+    NUMBERS_TAKEN_OFF,
     anchored,
     is_numbered,
     unclear_numbers,
+    without_copied_numbers,
     without_numbers,
 )
 from toolcrib.files.edits.line_matches import (
@@ -434,8 +436,28 @@ def _in_hay(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     ):
         found = method(hay, edit, written)
         if found is not None:
-            return found
+            plain = None if method == _without_numbers else _unnumbered(hay, edit, found)
+            if plain is None:
+                return found
+            _check(plain)
+            found = method(hay, plain, written)
+            return found and replace(found, notes=[*found.notes, f"{NUMBERS_TAKEN_OFF} new"])
     return None
+
+
+def _unnumbered(hay: Haystack, edit: Edit, found: _Found) -> Edit | None:
+    """The edit without the numbers of the lines that new replaces; None where it has none."""
+    if edit.all or len(found.splices) != 1 or not edit.new.lstrip()[:1].isdigit():
+        return None
+    splice = found.splices[0]
+    first = hay.line_at(splice.start)
+    if hay.text[hay.starts[first] : splice.start].strip():
+        return None
+    stop = hay.line_at(max(splice.start, splice.end - 1)) + 1
+    lines = without_copied_numbers(edit.new.removesuffix("\n").split("\n"), hay.lines, first, stop)
+    if lines is None:
+        return None
+    return replace(edit, new="\n".join(lines) + ("\n" if edit.new.endswith("\n") else ""))
 
 
 def _check(edit: Edit) -> None:

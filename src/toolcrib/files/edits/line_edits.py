@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound
-from toolcrib.files.edits.line_marks import anchored
+from toolcrib.files.edits.line_marks import NUMBERS_TAKEN_OFF, anchored, without_copied_numbers
 from toolcrib.files.edits.line_matches import numbered, significant
 from toolcrib.files.edits.lookalikes import fold
 from toolcrib.files.search.expressions import ExpressionError, compiled_expression
@@ -193,20 +193,24 @@ def _says(lines: Sequence[str], first: int, wanted: Sequence[str], *, whole: boo
     return not whole and len(pairs) == 1 and significant(part) and part in line
 
 
-def _content(edit: LineEdit) -> list[str]:
+def _content(edit: LineEdit, lines: Sequence[str], first: int, stop: int) -> tuple[list[str], str]:
+    """The new lines without copied numbers, and a note that there were such."""
     if edit.content is None:
         raise BadInput("content is missing.", hint="Send the new lines in content.")
-    return edit.content.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    new = edit.content.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    plain = without_copied_numbers(new, lines, first, stop)
+    return (new, "") if plain is None else (plain, f" ({NUMBERS_TAKEN_OFF})")
 
 
 def _insert(lines: list[str], first: int, _: int, edit: LineEdit) -> tuple[list[str], str]:
-    new = _content(edit)
-    return [*lines[:first], *new, *lines[first:]], f"{_count(new)} inserted at line {first + 1}"
+    new, note = _content(edit, lines, first, first)
+    summary = f"{_count(new)} inserted at line {first + 1}{note}"
+    return [*lines[:first], *new, *lines[first:]], summary
 
 
 def _replace(lines: list[str], first: int, last: int, edit: LineEdit) -> tuple[list[str], str]:
-    new = _content(edit)
-    summary = f"{_span(first, last)} replaced by {_count(new)}"
+    new, note = _content(edit, lines, first, last + 1)
+    summary = f"{_span(first, last)} replaced by {_count(new)}{note}"
     return [*lines[:first], *new, *lines[last + 1 :]], summary
 
 

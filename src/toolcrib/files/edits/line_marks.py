@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from toolcrib.core.errors import BadInput, Conflict
+from toolcrib.files.edits.indentation import lead_of
 
 DIGITS = 4
 _ANCHOR = re.compile(r"\s*(\d{1,7}):([0-9a-f]{4,16})(?:\s*-\s*(\d{1,7}):([0-9a-f]{4,16}))?\s*")
@@ -189,6 +190,47 @@ def _counts_on(old: _Numbering, new: Sequence[str]) -> bool:
                 return False
         before = number
     return True
+
+
+NUMBERS_TAKEN_OFF = "copied line numbers were taken off"
+
+
+def without_copied_numbers(
+    new: Sequence[str], lines: Sequence[str], first: int, stop: int
+) -> list[str] | None:
+    """New lines without their numbers, where these are those of the lines that they replace.
+
+    None where a line has none, the file has such numbers of its own, the edit does nothing
+    but number its lines, or the numbers may be of the text: at the first line, where nothing
+    of it comes again.
+
+    Args:
+        new: what shall be written.
+        lines: the lines of the file.
+        first: the index of the first line that is replaced.
+        stop: the index after the last one.
+    """
+    solid = [line for line in new if line.strip()]
+    found = _numbering(solid) if solid else None
+    if found is None or found.first != first + 1 or is_numbered(lines):
+        return None
+    separator = found.marks[0]["sep"]
+    replaced = [line for line in lines[first:stop] if line.strip()]
+    again = {line.strip() for line in replaced} & {rest.strip() for rest in found.rests}
+    chance = not first or (separator == ":" and len(solid) == 1)
+    if separator == "." or (chance and not again and separator.strip() != "\u2192"):
+        return None
+    rests = [rest for rest in found.rests if rest.strip()]
+    if rests and all(rest.startswith(" ") for rest in rests):
+        lead = lead_of(replaced[0]) if replaced else None
+        spaced = separator == ":" or separator.startswith(" ")
+        by_lead = [s for s in ("", " ") if lead == lead_of(rests[0].removeprefix(s))]
+        space = by_lead[0] if by_lead else " " if spaced else ""
+        found = _Numbering(found.lines, found.marks, space)
+    plain = dict(zip(found.lines, found.rests, strict=True))
+    if [rest.strip() for rest in found.rests] == [line.strip() for line in replaced]:
+        return None
+    return [plain.get(line, line) for line in new]
 
 
 def unclear_numbers(name: str) -> BadInput:

@@ -282,6 +282,9 @@ def cut(line: str) -> str:
     )
 
 
+_BLOCK_MARK = re.compile(r"\s*(?:<{5,9} ?SEARCH|={5,9}|>{5,9} ?REPLACE)\s*")
+
+
 def cause(hay: Haystack, old: str) -> str:
     """A known reason why a quote is not found; "" where there is none."""
     if "\\n" in old or "\\t" in old:
@@ -290,6 +293,8 @@ def cause(hay: Haystack, old: str) -> str:
             return (
                 r"old has a backslash and a letter (\n or \t) where the file may have white space"
             )
+    if any(_BLOCK_MARK.fullmatch(line) and line not in hay.lines for line in old.split("\n")):
+        return "old has marks of a SEARCH/REPLACE block: send the lines between them as old and new"
     if "\ufffd" in old:
         return "old has U+FFFD, which stands for bytes that are no text: leave that line out"
     return ""

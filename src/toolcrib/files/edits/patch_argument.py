@@ -14,7 +14,12 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.left_out import placeholder
-from toolcrib.files.edits.line_marks import is_numbered, unclear_numbers, without_numbers
+from toolcrib.files.edits.line_marks import (
+    is_numbered,
+    unclear_numbers,
+    without_copied_numbers,
+    without_numbers,
+)
 from toolcrib.files.edits.line_matches import (
     DIFFERENCE_NAMES,
     Candidate,
@@ -64,8 +69,12 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
             done.methods.append("exact")
             continue
         hunk, found, how = _found(hay, hunk, after, moved, name)  # noqa: PLW2901
-        done.splices += _splices(hay, hunk, found)
         names = [how] if how else []
+        plain = without_copied_numbers(hunk.new, hay.lines, found.first, found.last + 1)
+        if plain is not None:
+            hunk = replace(hunk, new=plain)  # noqa: PLW2901
+            names.append(f"{DIFFERENCE_NAMES['numbers']} in the new lines")
+        done.splices += _splices(hay, hunk, found)
         names += [n for key, n in DIFFERENCE_NAMES.items() if key in found.needs]
         done.methods.append(" + ".join(names) or "exact")
         after = found.last + 1

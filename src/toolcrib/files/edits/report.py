@@ -186,7 +186,10 @@ MAX_DIFF_LINES = 60
 
 @dataclass(slots=True)
 class ChangeReport:
-    """What happens to one file: the line that says so, and its text before and after."""
+    """What happens to one file: the line that says so, and its text before and after.
+
+    All of the text was sent where it is `whole`: what is wrong with it is news.
+    """
 
     path: str
     line: str
@@ -194,10 +197,13 @@ class ChangeReport:
     after: str = ""
     notes: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
+    whole: bool = False
 
     def warnings(self) -> list[str]:
         """The notes, and what the change broke."""
         broken = broken_by(self.path, self.before, self.after)
+        if self.whole and not broken:
+            broken = broken_by(self.path, "", self.after)
         return [*self.notes, *([f"Warning: {broken}."] if broken else [])]
 
 

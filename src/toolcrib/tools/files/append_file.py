@@ -13,6 +13,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.fences import file_text
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import load_or_new, need_size
 from toolcrib.files.paths import WritablePath
@@ -32,14 +33,13 @@ PAUSES = [0.02 * 1.3**number for number in range(20)]
 )
 async def append_file(
     path: WritablePath,
-    content: Annotated[str, Param("Text to add as it stands.")],
+    content: Annotated[str, Param("Text to add.")],
     *,
     ctx: Ctx,
 ) -> Result:
     """Add text to the end of a file, which is made if missing.
 
-    Nothing is put between the last line and the text: begin it with a line end where the
-    file may lack its last one.
+    The text begins on a line of its own.
     """
     if not content:
         raise BadInput("There is nothing to add.", hint="Send the text as content.")
@@ -48,19 +48,20 @@ async def append_file(
     def work(_: Checkpoint) -> tuple[Step, ChangeReport, str]:
         loaded = load_or_new(path)
         before = loaded.text
-        text = content.replace("\r\n", "\n")
+        text, note = file_text(content.replace("\r\n", "\n"), before, path.display)
+        notes = [note] if note else []
+        if before and not before.endswith("\n") and not text.startswith("\n"):
+            text = f"\n{text}"
+            notes.append("Note: the last line had no line end, so one was put before the text.")
         splice = Splice(len(before), len(before), text)
         data = need_size(path, loaded.faithful.spliced([splice]))
         step = Step(append_file.name)
         step.write(path, data, expected=loaded.fingerprint, merged=True)
-        lines = text.count("\n") + (not text.endswith("\n"))
-        added = "1 line" if lines == 1 else f"{lines:,} lines"
-        line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
-        joined = bool(before) and not before.endswith("\n") and not text.startswith("\n")
-        notes = ["Note: the last line had no line end, so the text goes on in it."]
-        info = {"created": not loaded.exists, "size": len(data)}
         after = before + text
-        report = ChangeReport(path.display, line, before, after, notes if joined else [], info)
+        added = counted(_line_count(after) - _line_count(before), "line")
+        line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
+        info = {"created": not loaded.exists, "size": len(data)}
+        report = ChangeReport(path.display, line, before, after, notes, info)
         return step, report, render_reports([report], 12)
 
     for pause in PAUSES:
@@ -71,3 +72,7 @@ async def append_file(
         await asyncio.sleep(pause * random())  # noqa: S311 - so that two do not meet again
     step, report, text = await in_thread(work, ctx.deadline)
     return await carry_out(step, [report], text, ctx)
+
+
+def _line_count(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") and text != "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, TypedDict
 
 from toolcrib.core.context import Ctx
@@ -9,6 +10,7 @@ from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Line, Param, tool
 from toolcrib.files.changes.step import Step
+from toolcrib.files.content.outline import is_prose
 from toolcrib.files.edits.edits import (
     EXACT,
     Edit,
@@ -16,6 +18,7 @@ from toolcrib.files.edits.edits import (
     resolve_edits,
     resolve_in_lines,
 )
+from toolcrib.files.edits.fences import TAKEN_OFF, has_fence, unfenced
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size
@@ -96,11 +99,12 @@ async def edit_file(
     in order, none in text that another has written. An anchor or two (`12:a3f9-15:0c22`)
     may stand for `old`. `write_file` replaces a whole file.
     """
-    wanted = _edits(old, new, edits, all_of_them=all)
+    sent = _edits(old, new, edits, all_of_them=all)
     ctx.session.taint(private=True)
 
     def work(check: Checkpoint) -> tuple[Step, ChangeReport, str, bool]:
-        loaded = _load(path, wanted)
+        loaded = _load(path, sent)
+        wanted = [_unfenced(each, loaded) for each in sent]
         cr = loaded.faithful.eol == "\r"
         resolve = resolve_in_lines if any(each.lines for each in wanted) else resolve_edits
         outcome = resolve(loaded.text, wanted, check, cr=cr)
@@ -110,6 +114,7 @@ async def edit_file(
         exact = set(outcome.methods) == {EXACT}
         step.write(path, data, expected=loaded.fingerprint, merged=exact)
         report = _report(path, loaded, outcome)
+        report.notes += [TAKEN_OFF] if wanted != sent else []
         if exact and _is_stale(path, loaded, ctx):
             report.notes.append("Note: others changed the file since it was read.")
         return step, report, render_reports([report]), exact
@@ -123,6 +128,16 @@ async def edit_file(
             if not exact or not tries_left:
                 raise
     raise AssertionError
+
+
+def _unfenced(edit: Edit, loaded: Loaded) -> Edit:
+    """The edit without fences of Markdown that are not of a file without any."""
+    if has_fence(loaded.text):
+        return edit
+    old, new = unfenced(edit.old), unfenced(edit.new)
+    if old is None and is_prose(loaded.path.display):
+        return edit
+    return replace(edit, old=edit.old if old is None else old, new=edit.new if new is None else new)
 
 
 def _is_stale(path: SafePath, loaded: Loaded, ctx: Ctx) -> bool:

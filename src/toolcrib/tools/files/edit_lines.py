@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.fences import file_text
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.line_edits import LineEdit, Operation, apply_line_edit
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
@@ -57,7 +59,7 @@ async def edit_lines(
     `edit_file` needs no numbers.
     """
     ctx.session.taint(private=True)
-    edit = LineEdit(operation, start, end, content, to, expect, after, before)
+    sent = LineEdit(operation, start, end, content, to, expect, after, before)
     count = len((content or "").removesuffix("\n").split("\n"))
     if operation == "insert" and 0 < max_lines < count:
         raise BadInput(
@@ -68,6 +70,8 @@ async def edit_lines(
     def work(_: Checkpoint) -> tuple[Step, ChangeReport, str, str]:
         is_new = operation == "insert" and start == 1
         loaded = load_or_new(path) if is_new else load(path)
+        text, note = file_text(content or "", loaded.text, path.display)
+        edit = replace(sent, content=text) if note else sent
         done = apply_line_edit(loaded.text, edit)
         _refuse_placeholder(content or "", loaded.text, done.replaced, path)
         splice = Splice(0, len(loaded.text), done.text)
@@ -75,9 +79,8 @@ async def edit_lines(
         step = Step(edit_lines.name)
         step.write(path, data, expected=loaded.fingerprint)
         line = f"{path.display}: {done.summary}"
-        report = ChangeReport(
-            path.display, line, loaded.text, done.text, [], {"done": done.summary}
-        )
+        notes, data_out = [note] if note else [], {"done": done.summary}
+        report = ChangeReport(path.display, line, loaded.text, done.text, notes, data_out)
         return step, report, render_reports([report]), sha256(data).hexdigest()
 
     step, report, text, digest = await in_thread(work, ctx.deadline)

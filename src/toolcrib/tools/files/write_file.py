@@ -12,6 +12,7 @@ from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
+from toolcrib.files.edits.fences import file_text, unfenced
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, need_size
@@ -95,16 +96,21 @@ def _planned(step: Step, path: SafePath, content: str) -> ChangeReport:
     loaded = _existing(path)
     if loaded is None:
         _refuse_name(path)
+        content, note = file_text(content, "", path.display)
         data = need_size(path, content.encode())
         step.write(path, data, expected="")
-        return _report(path, "created", "", content, data, new=True)
+        report = _report(path, "created", "", content, data, new=True)
+        report.notes += [note] if note else []
+        return report
+    fenced = unfenced(loaded.text) is not None
+    content, fence = file_text(content, loaded.text if fenced else "", path.display)
     _refuse_placeholder(path, content, loaded.text)
     faithful = loaded.faithful
     text = content.replace("\r\n", "\n").removeprefix("\ufeff")
     data, note = _encoded(faithful, text if faithful.text else content)
     step.write(path, need_size(path, data), expected=loaded.fingerprint)
     report = _report(path, "replaced", loaded.text, text, data)
-    report.notes += [note] if note else []
+    report.notes += [each for each in (fence, note) if each]
     return report
 
 
@@ -172,4 +178,4 @@ def _report(
     if new and (found := placeholder(after, "")):
         notes.append(f"Warning: a line stands for text left out: {found}")
     info = {"created": new, "size": len(data), "lines": count}
-    return ChangeReport(path.display, line, before, after, notes, info)
+    return ChangeReport(path.display, line, before, after, notes, info, whole=True)
