@@ -99,6 +99,8 @@ async def test_extract_text(box: Toolbox, ws: Path) -> None:
     (ws / "c.txt").write_text('a,"b,c",d\n')
     comma = await ok(box, "extract_text", path="c.txt", fields=[1, 9], delimiter=",", format="json")
     assert json.loads(comma.text) == [["b,c", ""]]
+    words = await ok(box, "extract_text", path="c.txt", pattern=r"^(\w*)")
+    assert words.data["rows"] == [["a"]]
     await refused(box, "extract_text", "no_results", path="l.log", pattern="DELETE")
     await refused(box, "extract_text", "bad_input", path="l.log")
     await refused(box, "extract_text", "bad_input", path="l.log", pattern="(")
@@ -124,6 +126,13 @@ async def test_transform_text(box: Toolbox, ws: Path) -> None:
         assert file.read_bytes() == after, more
         await ok(box, "undo_changes")
         assert file.read_bytes() == before
+    for more, after in (
+        ({"start": 1, "end": 2}, b"# one two\r\n# One two\r\none two\r\n"),
+        ({"start": -1}, b"one two\r\nOne two\r\n# one two\r\n"),
+    ):
+        await ok(box, "transform_text", path="t.txt", pattern="^", replacement="# ", **more)
+        assert file.read_bytes() == after
+        await ok(box, "undo_changes")
     await refused(box, "transform_text", "bad_input", **call, flags="x")
     await refused(box, "transform_text", "bad_input", **call, start=9)
     await refused(box, "transform_text", "no_results", **{**call, "pattern": "three"})

@@ -151,6 +151,52 @@ class TestReplaceInFiles:
         await done(box, "undo_changes")
         assert (ws / "a.py").read_bytes() == b"colour = 1\r\nx = colour\r\n"
 
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize(
+        ("pattern", "replacement", "lines"),
+        [
+            ("^", "> ", ["> a", "> \u00e9", "> ", "> c"]),
+            ("^(.*)$", "> $1", ["> a", "> \u00e9", "> ", "> c"]),
+            (".*", "[$&]", ["[a]", "[\u00e9]", "[]", "[c]"]),
+            ("$", ";", ["a;", "\u00e9;", ";", "c;"]),
+            ("x*", "-", ["-a-", "-\u00e9-", "-", "-c-"]),
+        ],
+    )
+    async def test_empty_matches(
+        self, box: Toolbox, ws: Path, pattern: str, replacement: str, lines: list[str], end: str
+    ) -> None:
+        (ws / "a").write_bytes(f"a{end}\u00e9{end}{end}c{end}".encode())
+        (ws / "empty").write_bytes(b"")
+        call = {"pattern": pattern, "replacement": replacement, "dry_run": False}
+        result = await done(box, "replace_in_files", **call)
+        assert (ws / "a").read_bytes() == "".join(f"{line}{end}" for line in lines).encode()
+        assert (ws / "empty").read_bytes() == b""
+        assert result.data["files"][0]["replacements"] == (7 if pattern == "x*" else 4)
+
+    @pytest.mark.parametrize(
+        ("pattern", "replacement", "after"),
+        [
+            ("b", r"x\ny\tz\\n", "x\ny\tz\\n"),
+            ("b", r"[$0|$&|\0|\g<0>]", "[b|b|b|b]"),
+            ("(?P<one>b)", r"$one ${one} $<one> \g<one> \1 $10", "b b b b b b0"),
+            ("(b)", r"\$1 \${1} $HOME $", "$1 ${1} $HOME $"),
+        ],
+    )
+    async def test_signs_of_the_replacement(
+        self, box: Toolbox, ws: Path, pattern: str, replacement: str, after: str
+    ) -> None:
+        (ws / "a").write_text("b\n")
+        call = {"pattern": pattern, "replacement": replacement, "dry_run": False}
+        assert "Note: " not in (await done(box, "replace_in_files", **call)).text
+        assert (ws / "a").read_text() == f"{after}\n"
+
+    async def test_signs_that_are_none(self, box: Toolbox, ws: Path) -> None:
+        (ws / "a").write_text("b\n")
+        call = {"pattern": "b", "replacement": r"\U$1 $x", "dry_run": False}
+        result = await done(box, "replace_in_files", **call)
+        assert r"Note: \U, $1 are no groups of the pattern and stand as written." in result.text
+        assert (ws / "a").read_text() == "\\U$1 $x\n"
+
     async def test_literal(self, box: Toolbox, ws: Path) -> None:
         (ws / "a").write_bytes("a.b\nä $1\n\xff a.b".encode("latin-1"))
         await done(

@@ -12,6 +12,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, PathDenied, TooLarge, ToolError, UnsupportedContent
 from toolcrib.core.tool import Tool, decide
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.replacement_text import ReplacementText
 from toolcrib.files.edits.text_loader import MAX_TEXT_BYTES, Loaded, load
 from toolcrib.files.paths import SafePath
 from toolcrib.files.search.pattern import reason_of
@@ -22,7 +23,6 @@ from toolcrib.system.threads import Checkpoint
 MAX_PATTERN_CHARS = 1000
 MAX_MATCHES = 20_000
 """Places in one text."""
-_REFERENCE = re.compile(r"\\(\d)|\\g<(\w+)>|\$(\d)|\$\{(\w+)\}|\\\\")
 _CLASSES = {"w": r"\pL\pM\pN_", "d": r"\p{Nd}"}
 _TOKEN = re.compile(r"\\(.)|\[|\]|.", re.DOTALL)
 
@@ -30,13 +30,9 @@ _TOKEN = re.compile(r"\\(.)|\[|\]|.", re.DOTALL)
 class PatternReplacement:
     r"""A pattern and what takes its place.
 
-    In an expression with groups, `\1`, `\\g<name>`, `$1` and `${name}` of the replacement
-    stand for what they matched; everything else in it is literal, and all of it where the
-    pattern has no groups or is plain text.
-
     Args:
         pattern: an RE2 expression, or plain text; `^` and `$` are the ends of lines.
-        replacement: see above.
+        replacement: see `ReplacementText`; literal where the pattern is.
         literal: take the pattern as plain text.
         ignore_case: whether the case of letters does not matter.
 
@@ -54,10 +50,17 @@ class PatternReplacement:
                 f"The pattern has {len(pattern):,} characters, more than {MAX_PATTERN_CHARS:,}."
             )
         plain = pattern.replace("\r\n", "\n")
-        self._replacement = replacement.replace("\r\n", "\n")
         self._engine = compiled_pattern(plain, literal=literal, ignore_case=ignore_case)
-        self._groups = 0 if literal else self._engine.groups
-        self._names = frozenset(self._engine.groupindex) if self._groups else frozenset()
+        self._literal = replacement.replace("\r\n", "\n")
+        self._replacement = None
+        if not literal:
+            groups, names = self._engine.groups, self._engine.groupindex
+            self._replacement = ReplacementText(self._literal, groups, names)
+
+    @property
+    def note(self) -> str:
+        """What of the replacement looks like a group and is none; "" where nothing does."""
+        return self._replacement.note if self._replacement else ""
 
     def may_fit(self, raw: bytes | None) -> bool:
         """Whether a file needs a closer look, from its bytes; None is one that was not read.
@@ -77,11 +80,11 @@ class PatternReplacement:
         raw = text.encode("utf-8", "surrogatepass")
         found: list[Splice] = []
         at = chars = 0
-        for match in self._engine.finditer(raw):
+        for match in text_matches(self._engine, raw):
             start, end = match.span()
             chars += len(raw[at:start].decode("utf-8", "surrogatepass"))
             old = raw[start:end].decode("utf-8", "surrogatepass")
-            new = self._expanded(match)
+            new = self._replacement.expanded(match) if self._replacement else self._literal
             if new != old:
                 found.append(Splice(chars, chars + len(old), new))
             if len(found) > MAX_MATCHES:
@@ -90,19 +93,23 @@ class PatternReplacement:
             at = end
         return found
 
-    def _expanded(self, match: Any) -> str:
-        if not self._groups:
-            return self._replacement
-        return _REFERENCE.sub(lambda found: self._group(match, found), self._replacement)
 
-    def _group(self, match: Any, found: re.Match[str]) -> str:
-        name = found[1] or found[2] or found[3] or found[4]
-        if name is None:
-            return "\\"
-        if not (int(name) <= self._groups if name.isdigit() else name in self._names):
-            return found[0]
-        value: bytes | None = match.group(int(name) if name.isdigit() else name)
-        return (value or b"").decode("utf-8", "surrogatepass")
+def text_matches(engine: Any, raw: bytes) -> Iterator[Any]:
+    """The matches of an engine in UTF-8, in order, as an editor of lines counts them.
+
+    RE2 gives an empty match twice where another ends, one behind the last line end, and some
+    within a character; none of them is a place of its own.
+    """
+    done = -1
+    size = len(raw)
+    for match in engine.finditer(raw):
+        start, end = match.span()
+        if start == end and (start == done or (start == size and raw[-1:] in (b"", b"\n"))):
+            continue
+        if any(at < size and raw[at] & 0xC0 == 0x80 for at in (start, end)):
+            continue
+        done = end
+        yield match
 
 
 def compiled_pattern(pattern: str, *, literal: bool, ignore_case: bool) -> Any:

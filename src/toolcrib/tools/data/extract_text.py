@@ -11,7 +11,7 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.data.formats import written_table
-from toolcrib.files.edits.pattern_replacement import compiled_pattern
+from toolcrib.files.edits.pattern_replacement import compiled_pattern, text_matches
 from toolcrib.files.edits.text_loader import load
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -93,7 +93,8 @@ def _fields(
 def _matches(text: str, pattern: str, check: Checkpoint) -> list[list[str]]:
     rows: list[list[str]] = []
     raw = text.encode("utf-8", "surrogatepass")
-    for match in compiled_pattern(pattern, literal=False, ignore_case=False).finditer(raw):
+    engine = compiled_pattern(pattern, literal=False, ignore_case=False)
+    for match in text_matches(engine, raw):
         if not len(rows) % CHECK_EVERY:
             check()
         groups = match.groups() or (match[0],)

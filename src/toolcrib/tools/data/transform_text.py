@@ -82,6 +82,7 @@ async def transform_text(
 
     step, report = await in_thread(work, ctx.deadline)
     text = await in_thread(lambda _: render_reports([report]), ctx.deadline)
+    text = f"{text}\n{engine.note}" if engine.note else text
     if dry_run:
         text = f"{text}\nNothing is changed yet: dry_run=false does it."
         data = {"dry_run": True, "files": [{"path": report.path, **report.data}]}

@@ -84,7 +84,7 @@ async def replace_in_files(
 
     def work(check: Checkpoint) -> tuple[list[ChangeReport], str]:
         reports = [_planned(step, change, check) for change in found.changes]
-        return reports, _summary(found, reports, dry_run=dry_run)
+        return reports, _summary(found, reports, engine.note, dry_run=dry_run)
 
     reports, text = await in_thread(work, ctx.deadline)
     if dry_run:
@@ -115,7 +115,9 @@ def _planned(step: Step, change: FileReplacement, check: Checkpoint) -> ChangeRe
     return ChangeReport(change.display, line, loaded.text, after, [], {"replacements": count})
 
 
-def _summary(found: FoundReplacements, reports: list[ChangeReport], *, dry_run: bool) -> str:
+def _summary(
+    found: FoundReplacements, reports: list[ChangeReport], note: str, *, dry_run: bool
+) -> str:
     matches = sum(len(change.splices) for change in found.changes)
     files = "1 file" if len(reports) == 1 else f"{len(reports):,} files"
     places = "1 match" if matches == 1 else f"{matches:,} matches"
@@ -128,6 +130,8 @@ def _summary(found: FoundReplacements, reports: list[ChangeReport], *, dry_run: 
         lines.append(f"[{len(reports) - MAX_LISTED_FILES:,} more files]")
     if found.partly:
         lines.append(f"More may fit: {PARTIAL_NOTE}.")
+    if note:
+        lines.append(note)
     if dry_run:
         lines.append("Nothing is changed yet: dry_run=false does it.")
     return "\n".join(lines)
