@@ -61,6 +61,8 @@ async def test_an_amount_that_is_too_large_is_the_largest() -> None:
     found = await bind(sample, {"path": "a", "limit": "51"}, notes)  # type: ignore[arg-type]
     assert found["limit"] == 50
     assert notes == ["'limit' is at most 50: 50, not 51."]
+    await bind(sample, {"path": "a", "limit": 1_234_567}, notes)  # type: ignore[arg-type]
+    assert notes[1:] == ["'limit' is at most 50: 50, not 1234567."]
 
 
 async def test_defaults_are_filled() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, Unavailable
 from toolcrib.core.tool import Decision
-from toolcrib.data.databases import NamedSource, OpenSource, Source, open_source, task
+from toolcrib.data.databases import NamedSource, OpenSource, Source, bare_sql, open_source, task
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Change
@@ -34,7 +34,7 @@ async def preview(source: Source, sql: str, ctx: Ctx) -> Mapping[str, Any]:
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)
-        request = {**opened.request, "sql": sql}
+        request = {**opened.request, "sql": bare_sql(sql)}
         answer, _ = await ctx.use(Workers).run(
             task("sqlite", "preview", "read"), request, b"", ctx.deadline, opened.descriptors
         )
@@ -110,7 +110,8 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)
         _need_single_name(opened.descriptors[0], path)
-        request = {"path": opened.request["path"], "fd": opened.descriptors[0], "sql": sql}
+        request = {"path": opened.request["path"], "fd": opened.descriptors[0]}
+        request["sql"] = bare_sql(sql)
         only = [opened.descriptors[0]]
         found, before = await workers.run(
             task("sqlite", "snapshot", "change"), request, b"", ctx.deadline, only

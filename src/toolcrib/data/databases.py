@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ FILE_KINDS = {
 ENDINGS = (*(f".{ending}" for ending in FILE_KINDS if ending != "txt"), ".csv.gz", ".json.gz")
 MAX_COPIED_BYTES = 200_000_000
 """Bytes of a database that is read whole, where a child cannot be kept to its files."""
+_FENCE = re.compile(r"\s*```(?:\w*[ \t]*\n|sql\s)?(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
 SQLITE_SIGN, DUCKDB_SIGN, PARQUET_SIGN = b"SQLite format 3\0", b"DUCK", b"PAR1"
 
 
@@ -94,6 +96,12 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
 SourceArgument: TypeAlias = Annotated[
     Any, Param(kind="path", check=resolve_source, json_type="string")
 ]
+
+
+def bare_sql(text: str) -> str:
+    """SQL as models hand it over, without the fence of Markdown around it."""
+    fenced = _FENCE.fullmatch(text)
+    return fenced[1] if fenced else text
 
 
 def task(engine: str, function: str, access: Literal["", "read", "change"]) -> Task:

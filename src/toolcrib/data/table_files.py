@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NoResults, TooLarge
+from toolcrib.core.errors import BadInput, NoResults, NotFound, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Right
 from toolcrib.data.formats import ENDINGS, TABLES
@@ -61,7 +61,18 @@ def open_files(path: SafePath, endings: Sequence[str] = TABLE_ENDINGS) -> Iterat
         NotFound, PathDenied: as opening does.
     """
     with ExitStack() as stack:
-        top = stack.enter_context(path.open())
+        try:
+            top = stack.enter_context(path.open())
+        except NotFound:
+            if "*" not in path.name:
+                raise
+            folder = path.parent
+            while "*" in folder.name:
+                folder = folder.parent
+            raise BadInput(
+                f"{path.display} is a pattern; what is read is a file or a folder.",
+                hint=f"Name one file, or the folder {folder.display} for all its tables.",
+            ) from None
         if top.kind == "file":
             yield [OpenFile(top.fd, path, top.size, top.absolute)]
             return
@@ -129,7 +140,7 @@ async def save(tool: str, path: SafePath, content: bytes, ctx: Ctx) -> tuple[str
     step = Step(tool)
     step.write(path, content)
     applied = await ctx.use(Changes).apply(step, ctx)
-    return f"Saved to {path.display}: {counted(len(content), 'byte')}.", applied.step
+    return f"Saved to {applied.place(path)}: {counted(len(content), 'byte')}.", applied.step
 
 
 def rows_text(columns: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Any]]) -> str:

@@ -1,11 +1,13 @@
-"""Names for files that a tool makes without being told where."""
+"""Names for files that a tool makes without being told where, and names that it refuses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import NotFound
+from toolcrib.core.errors import BadInput, NotFound, ToolError
 from toolcrib.files.paths import SafePath, resolve_writable
 from toolcrib.system.threads import in_thread
 
@@ -31,3 +33,38 @@ async def new_file(title: str, usual: str, ending: str, ctx: Ctx) -> SafePath:
         except NotFound:
             break
     return place
+
+
+async def refuse_source(
+    output: SafePath | None, source: SafePath, ctx: Ctx, endings: Sequence[str] = ()
+) -> None:
+    """Keep a result from the place of what it is made from.
+
+    Args:
+        output: where the result goes, if anywhere.
+        source: the file, or the folder whose files are read.
+        ctx: the call.
+        endings: of the files of a folder that are read.
+
+    Raises:
+        BadInput: the result would go there.
+    """
+    if output is None or not await in_thread(
+        lambda _: _is_read(output, source, endings), ctx.deadline
+    ):
+        return
+    raise BadInput(
+        f"{output.display} is what is read: the result would take its place. Nothing was saved.",
+        hint="Name another file for the result.",
+    )
+
+
+def _is_read(output: SafePath, source: SafePath, endings: Sequence[str]) -> bool:
+    with suppress(ToolError), source.open() as handle:  # what is missing, the reader tells
+        place = output.settled()
+        if handle.kind == "file":
+            return place.real_absolute == handle.absolute
+        if place.parent.real_absolute == handle.absolute:
+            place.stat()
+            return place.name.lower().endswith(tuple(endings))
+    return False

@@ -127,7 +127,7 @@ def _within_limits(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
     number = _as_number(parameter, value, limited=False)
     if number <= high:
         return value
-    ctx.warn(f"'{parameter.name}' is at most {high:g}: {high:g}, not {number:g}.")
+    ctx.warn(f"'{parameter.name}' is at most {high:.15g}: {high:.15g}, not {number:.15g}.")
     return type(number)(high)
 
 
@@ -315,10 +315,10 @@ def _without_commas(text: str, kind: Any) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     if low is None:
-        return f"at most {high:g}"
+        return f"at most {high:.15g}"
     if high is None:
-        return f"at least {low:g}"
-    return f"from {low:g} to {high:g}"
+        return f"at least {low:.15g}"
+    return f"from {low:.15g} to {high:.15g}"
 
 
 def _as_choice(parameter: Parameter, value: Any) -> Any:

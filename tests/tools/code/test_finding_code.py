@@ -91,6 +91,7 @@ async def test_find_symbol_exactly_then_loosely(ws: Path, box: Toolbox) -> None:
     result = await box.call("find_symbol", {"name": "nothing_like_it"})
     assert result.error is not None
     assert result.error.code == "no_results"
+    assert "is defined in the workspace." in result.error.message
     assert "Near names" not in result.error.hint
     result = await box.call("find_symbol", {"name": "Raeder.parse_htpp_header"})
     assert result.error is not None

@@ -67,6 +67,8 @@ async def test_what_cannot_be_drawn(box: Toolbox, ws: Path) -> None:
     for data in ([], "[", [{"a": "x"}], {"labels": ["a"], "values": ["x"]}, 5, [[]]):
         await refused(box, "make_chart", "bad_input", data=data)
     await refused(box, "make_chart", "bad_input")
+    file = await refused(box, "make_chart", "bad_input", data="data/sales.csv")
+    assert "'path'" in file.render()
     await refused(box, "make_chart", "bad_input", kind="pie", data={"a": -1, "b": 2})
     await refused(box, "make_chart", "bad_input", kind="radar", data={"a": 1, "b": 2})
     await refused(box, "make_chart", "bad_input", data=SALES, y=["Rome"])

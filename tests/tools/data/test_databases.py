@@ -66,6 +66,16 @@ async def test_query(box: Toolbox, ws: Path, shop: Path) -> None:
     assert sorted(p.name for p in ws.iterdir()) == ["n.csv", "shop.db"]
 
 
+async def test_sql_in_a_fence_and_a_missing_source(box: Toolbox, shop: Path) -> None:
+    for sql in ("```sql\nSELECT 1\n```", "```SELECT 1```", "```sql SELECT 1; ```\n"):
+        assert (await ok(box, "query_database", source="shop.db", sql=sql)).data["rows"] == [[1]]
+    fenced = "```sql\nDELETE FROM item\n```"
+    dry = await ok(box, "change_database", source="shop.db", sql=fenced, dry_run=True)
+    assert "removes 3 of item" in dry.text
+    result = await refused(box, "query_database", "bad_input", sql="SELECT * FROM person")
+    assert "'source' is missing" in result.render()
+
+
 async def test_describe(box: Toolbox, ws: Path, shop: Path) -> None:
     text = (await ok(box, "describe_database", source="shop.db")).text
     assert "shop.db (SQLite): 2 tables." in text

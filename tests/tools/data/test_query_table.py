@@ -300,6 +300,67 @@ async def test_saved_rows_are_an_undoable_step(box: Toolbox, ws: Path) -> None:
     await refused(box, "query_table", "bad_input", path="o.csv", save_to="o.png")
 
 
+@pytest.mark.parametrize(
+    ("tool", "call"),
+    [
+        ("query_table", {"path": "t/a.csv", "save_to": "t/a.csv"}),
+        ("query_table", {"path": "t", "save_to": "t/a.csv"}),
+        ("query_table", {"path": "link.csv", "save_to": "t/../t/a.csv"}),
+        ("query_database", {"source": "t/a.csv", "sql": "SELECT 1", "save_to": "t/a.csv"}),
+        ("query_database", {"source": "t", "sql": "SELECT 1", "save_to": "t/a.csv"}),
+        ("convert_format", {"path": "t/a.csv", "to": "json", "output": "t/a.csv"}),
+        ("preview_html", {"path": "page.html", "output": "page.html", "show": False}),
+        ("compare_images", {"path": "a.png", "other": "b.png", "output": "b.png"}),
+    ],
+)
+async def test_results_keep_off_what_is_read(
+    box: Toolbox, ws: Path, tool: str, call: dict[str, object]
+) -> None:
+    (ws / "t").mkdir()
+    (ws / "t" / "a.csv").write_text("a\n1\n")
+    (ws / "link.csv").symlink_to("t/a.csv")
+    for name in ("page.html", "a.png", "b.png"):
+        (ws / name).write_text("<p>x</p>")
+    result = await refused(box, tool, "bad_input", **call)
+    assert "is what is read" in result.render()
+    assert (ws / "t" / "a.csv").read_text() == "a\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "call"),
+    [
+        ("query_table", {"path": "a.csv", "save_to": "old.json"}),
+        ("convert_format", {"path": "a.csv", "to": "json", "output": "old.json"}),
+        ("markdown_table", {"data": [{"a": 1}], "output": "old.json"}),
+        ("query_database", {"sql": "SELECT 1", "save_to": "old.json"}),
+        ("make_chart", {"path": "a.csv", "output": "old.svg"}),
+        ("make_qr", {"text": "a", "output": "old.svg"}),
+        ("create_document", {"path": "old.html", "content": "# a"}),
+        ("preview_html", {"content": "# a", "output": "old.html", "show": False}),
+    ],
+)
+async def test_what_was_replaced_is_told(
+    box: Toolbox, ws: Path, tool: str, call: dict[str, object]
+) -> None:
+    (ws / "a.csv").write_text("a,b\nx,1\n")
+    for name in ("old.json", "old.svg", "old.html"):
+        (ws / name).write_text("before")
+    notice = "in place of what was there (undo_changes brings it back)"
+    assert notice in (await ok(box, tool, **call)).text
+    await ok(box, "undo_changes")
+    for name in ("old.json", "old.svg", "old.html"):
+        assert (ws / name).read_text() == "before"
+        (ws / name).unlink()
+    assert "in place" not in (await ok(box, tool, **call)).text
+
+
+async def test_a_pattern_of_files_leads_to_their_folder(box: Toolbox, ws: Path) -> None:
+    (ws / "sales").mkdir()
+    (ws / "sales" / "a.csv").write_text("a\n1\n")
+    result = await refused(box, "query_table", "bad_input", path="sales/*.csv")
+    assert "the folder sales for all its tables" in result.render()
+
+
 async def test_what_is_no_table(box: Toolbox, ws: Path) -> None:
     (ws / "empty.csv").write_bytes(b"")
     (ws / "blank.csv").write_bytes(b" \n\n")

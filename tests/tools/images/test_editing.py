@@ -211,6 +211,14 @@ async def test_width_and_height_are_a_size_to_fit(box: Toolbox, ws: Path) -> Non
             assert made.height == size[1]
 
 
+async def test_a_picture_in_place_of_another_is_told(box: Toolbox, ws: Path) -> None:
+    save(ws / "a.png", picture())
+    save(ws / "b.png", picture(30))
+    assert "in place of" not in (await ok(box, "edit_image", path="a.png", resize="50%")).text
+    other = await ok(box, "edit_image", path="a.png", resize="50%", output="b.png")
+    assert "b.png, in place of what was there (undo_changes brings it back)" in other.text
+
+
 async def test_as_few_bytes_as_asked_for(box: Toolbox, ws: Path) -> None:
     save(ws / "a.png", Image.effect_noise((500, 400), 90).convert("RGB"))
     done = await ok(box, "compress_image", path="a.png", output="b.jpg", max_kb=60)

@@ -418,7 +418,8 @@ class Changes:
             _remember(session, work.changes)
         await self._prune()
         paths = tuple(dict.fromkeys(change.display for change in work.changes))
-        return AppliedStep(number, paths, all(c.undoable for c in work.changes), note)
+        undoable = all(change.undoable for change in work.changes)
+        return AppliedStep(number, paths, undoable, note, _replaced(work.changes))
 
     async def _save(self, step: LoggedStep, log_position: int | None = None) -> int:
         def write(connection: sqlite3.Connection) -> int:
@@ -580,6 +581,10 @@ class _Transaction:
             began=self._began,
         )
         return self._logged
+
+
+def _replaced(changes: Sequence[Change]) -> frozenset[str]:
+    return frozenset(c.display for c in changes if c.kind == "write" and c.before is not None)
 
 
 def _others_alone(step: LoggedStep) -> NoResults:

@@ -290,9 +290,18 @@ class AppliedStep:
     Attributes:
         paths: what was changed, as a call would name it.
         undoable: whether undo can bring everything back; `note` says what not, and why.
+        replaced: files that were written where others stood.
     """
 
     step: int
     paths: tuple[str, ...]
     undoable: bool = True
     note: str = ""
+    replaced: frozenset[str] = frozenset()
+
+    def place(self, path: SafePath) -> str:
+        """How to name a file that was written: where it is, and that another stood there."""
+        if path.display not in self.replaced:
+            return path.display
+        undo = "undo_changes brings it back" if self.undoable else "it cannot be brought back"
+        return f"{path.display}, in place of what was there ({undo})"

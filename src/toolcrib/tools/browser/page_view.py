@@ -293,5 +293,5 @@ async def save(path: SafePath, content: bytes, tool: str, ctx: Ctx) -> str:
     """Write a file as a step that undo knows; says where."""
     step = Step(tool)
     step.write(path, content)
-    await ctx.use(Changes).apply(step, ctx)
-    return f"Saved {path.display} ({len(content):,} bytes)."
+    applied = await ctx.use(Changes).apply(step, ctx)
+    return f"Saved {applied.place(path)} ({len(content):,} bytes)."

@@ -59,6 +59,7 @@ async def find_symbol(
     )
     if not found:
         where = path.display if path else project.scope.folder.display
+        where = "the workspace" if where == "." else where
         near = await in_thread(
             lambda _: nearest_definitions(project, wanted, kind, under), ctx.deadline
         )

@@ -12,6 +12,7 @@ from toolcrib.data.formats import ENDINGS, FORMATS
 from toolcrib.data.table_files import CONVERT, rights_with_output, save
 from toolcrib.execution.workers import Workers
 from toolcrib.files.content.kinds import kind_of
+from toolcrib.files.new_names import refuse_source
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import size_of
@@ -82,6 +83,7 @@ async def convert_format(
     source = _source(path, from_format)
     data = input.encode()
     if path is not None:
+        await refuse_source(output, path, ctx)
         place = path
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
     if to == "gzip" and output is None:

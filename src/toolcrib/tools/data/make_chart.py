@@ -21,6 +21,7 @@ from toolcrib.data.charts import (
     table_data,
     vega_spec,
 )
+from toolcrib.data.formats import ENDINGS
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.data.table_files import open_files, save
 from toolcrib.data.table_query import TableRequest
@@ -128,9 +129,13 @@ def _parsed(data: Any) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadInput(
-            f"'data' is not JSON: {error}.", hint='Send rows like [{"a": "x", "b": 1}].'
-        ) from None
+        hint = 'Send rows like [{"a": "x", "b": 1}].'
+        stem, _, ending = data.rpartition(".")
+        if stem and ending.lower() in ENDINGS:
+            raise BadInput(
+                f"{data[:100]} is a file.", hint="Send it as 'path', not 'data'."
+            ) from None
+        raise BadInput(f"'data' is not JSON: {error}.", hint=hint) from None
 
 
 def _summary(data: ChartData) -> str:

@@ -10,6 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.data.table_files import (
+    TABLE_ENDINGS,
     open_files,
     rights_with_output,
     saved_format,
@@ -18,6 +19,7 @@ from toolcrib.data.table_files import (
 )
 from toolcrib.data.table_query import TableRequest
 from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.new_names import refuse_source
 from toolcrib.files.paths import WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -94,6 +96,7 @@ async def query_table(
         sheet,
         saved_format(save_to),
     )
+    await refuse_source(save_to, path, ctx, TABLE_ENDINGS)
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_files(path)), ctx.deadline)
         data = await in_thread(lambda _: small_contents(opened), ctx.deadline)

@@ -11,6 +11,7 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
+from toolcrib.files.new_names import refuse_source
 from toolcrib.files.paths import WorkspacePath, WritablePath
 from toolcrib.images.pictures import COMPARE, FORMATS, read_picture, run
 
@@ -55,6 +56,8 @@ async def compare_images(
     """
     if output is not None and FORMATS.get(output.name.rpartition(".")[2].lower()) != "PNG":
         raise BadInput("The differences are saved as PNG.", hint="End output in .png.")
+    for source in (path, other):
+        await refuse_source(output, source, ctx)
     one, _ = await read_picture(path, ctx)
     two, _ = await read_picture(other, ctx)
     request = {"first": len(one), "tolerance": tolerance}
@@ -70,7 +73,7 @@ async def compare_images(
         step.write(output, made)
         applied = await ctx.use(Changes).apply(step, ctx)
         facts |= {"path": output.display, "step": applied.step}
-        lines.append(f"What differs is red in {output.display}.")
+        lines.append(f"What differs is red in {applied.place(output)}.")
     elif output is not None:
         lines.append("No picture was saved: nothing differs.")
     pictures = (Image(small, media_type),) if small else ()

@@ -101,15 +101,17 @@ async def edit_image(
     answer, data = await run(EDIT, request, content, ctx)
     made, small = data[: answer["file"]], data[answer["file"] :]
     step = Step(edit_image.name)
-    if target.absolute == path.absolute:
+    in_place = target.absolute == path.absolute
+    if in_place:
         step.write(target, made, expected=mark)
     else:
         step.write(target, made)
     applied = await ctx.use(Changes).apply(step, ctx)
+    where = target.display if in_place else applied.place(target)
     width, height = answer["size"]
     frames = f", {answer['frames']} frames" if answer["frames"] > 1 else ""
     line = (
-        f"Saved to {target.display}: {answer['format']}, {width} x {height} pixels{frames}, "
+        f"Saved to {where}: {answer['format']}, {width} x {height} pixels{frames}, "
         f"{size_of(len(made))} (it was {answer['old'][0]} x {answer['old'][1]}, "
         f"{size_of(len(content))})."
     )

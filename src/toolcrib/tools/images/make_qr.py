@@ -62,8 +62,8 @@ async def make_qr(
     step.write(output, content)
     applied = await ctx.use(Changes).apply(step, ctx)
     line = (
-        f"Saved to {output.display}: {size_of(len(content))}, version {facts['version']}, error "
-        f"correction {facts['error']}, {facts['pixels']} x {facts['pixels']} pixels."
+        f"Saved to {applied.place(output)}: {size_of(len(content))}, version {facts['version']}, "
+        f"error correction {facts['error']}, {facts['pixels']} x {facts['pixels']} pixels."
     )
     facts |= {"path": output.display, "step": applied.step, "bytes": len(content)}
     return Result(line, facts, (Image(picture, "image/png"),))

@@ -76,7 +76,8 @@ async def screenshot_desktop(
         step.write(output, made)
         applied = await ctx.use(Changes).apply(step, ctx)
         facts |= {"path": output.display, "step": applied.step}
-        line = f"Saved to {output.display}: {width} x {height} pixels, {size_of(len(made))}."
+        where = applied.place(output)
+        line = f"Saved to {where}: {width} x {height} pixels, {size_of(len(made))}."
     # What stands on a screen may be anybody's: pages, messages.
     return Result(line, facts, (Image(small, answer["preview"]),), private=True, source="screen")
 

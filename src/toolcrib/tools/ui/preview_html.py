@@ -12,6 +12,7 @@ from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
+from toolcrib.files.new_names import refuse_source
 from toolcrib.files.paths import Workspace, WorkspacePath, WritablePath, resolve_writable
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.system.opener import open_for_person
@@ -88,19 +89,21 @@ async def preview_html(
         text = made.decode()
     page = guarded_page(text, name)
     place = output or resolve_writable("preview.html", ctx)
+    if path is not None:
+        await refuse_source(place, path, ctx)
     if not place.name.lower().endswith((".html", ".htm")):
         raise BadInput(f"{place.name} is no page.", hint="End output in .html.")
     step = Step(preview_html.name)
     step.write(place, page.encode("utf-8", "replace"))
-    lines: list[str] = []
     images: tuple[Image, ...] = ()
     if screenshot is not None:
         picture = await page_picture(page, ctx)
         step.write(screenshot, picture)
-        lines.append(f"Its picture is {screenshot.display}.")
         images = (Image(picture, "image/png"),) if len(picture) <= MAX_VISIBLE_BYTES else ()
     applied = await ctx.use(Changes).apply(step, ctx)
-    lines.insert(0, f"Saved to {place.display}: {size_of(len(page.encode()))}.")
+    lines = [f"Saved to {applied.place(place)}: {size_of(len(page.encode()))}."]
+    if screenshot is not None:
+        lines.append(f"Its picture is {applied.place(screenshot)}.")
     opened = False
     if show:
         opener = ctx.use(Workspace).outside_program("xdg-open")
