@@ -6,18 +6,18 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from heapq import nsmallest
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.data.formats import written_table
+from toolcrib.data.table_columns import TableColumns, as_number
+from toolcrib.data.table_filter import Predicate, predicate_of
 from toolcrib.data.tables import BrokenQuotes, Table, read_table
 from toolcrib.data.values import (
-    NUMERIC,
     Cell,
     ColumnFormat,
     NumberFormat,
@@ -26,31 +26,14 @@ from toolcrib.data.values import (
     displayed,
     is_missing,
 )
+from toolcrib.text.display import counted
 
 MAX_GROUPS = 100_000
 MAX_SAVED_ROWS = 5_000_000
 FILE_COLUMN = "file"
-OPERATORS = (
-    "= != > < >= <= contains, 'not contains', 'starts with', in (a, b), 'between a and b', "
-    "'is empty'"
-)
-_QUOTED = r"\"[^\"]*\"|'[^']*'"
-_JOIN = re.compile(rf"({_QUOTED})|\s+(and|or)\s+", re.IGNORECASE)
-_CONDITION = re.compile(
-    rf"\s*({_QUOTED}|.+?)\s*"
-    r"(!=|<>|>=|<=|==|=|>|<|\bnot\s+contains\b|\bcontains\b|\bstarts\s+with\b|\bis\s+not\s+empty\b"
-    r"|\bis\s+empty\b|\bnot\s+in\b|\bin\b|\bnot\s+between\b|\bbetween\b)\s*(.*?)\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-_BETWEEN = re.compile(
-    rf"\b(between)\s+({_QUOTED}|.+?)\s+and\s+({_QUOTED}|(?:(?!\s(?:and|or)\s).)+)|{_QUOTED}",
-    re.IGNORECASE | re.DOTALL,
-)
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(\s*(.*?)\s*\)|\s(.+))?\s*", re.DOTALL)
 _AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
-_COMMA = re.compile(r",(?![^(]*\))")
 FUNCTIONS = ("sum", "mean", "min", "max", "count", "distinct")
-Predicate = Callable[[Sequence[Cell]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,173 +165,13 @@ def _all_rows(whole: Table, tables: list[Table], names: list[str]) -> Iterator[S
             whole.notes.append(f"{name}: {column} has month/day/year, given as year-month-day")
 
 
-def as_number(cell: Cell, form: NumberFormat) -> int | float | None:
-    """The number that a cell holds, if any."""
-    if isinstance(cell, str):
-        return form.parse(cell) if cell else None
-    return cell if isinstance(cell, int | float) else None
-
-
-class _Columns:
-    """The columns of a table by what a caller calls them."""
-
-    def __init__(self, table: Table) -> None:
-        self.names = table.columns
-        self.formats = table.formats
-        self._places = {name.casefold(): n for n, name in reversed(list(enumerate(self.names)))}
-        self._places |= {name: n for n, name in enumerate(self.names)}
-
-    def place(self, name: str) -> int:
-        """Raises BadInput where there is no such column."""
-        bare = name.strip()
-        if len(bare) > 1 and bare[0] in "\"'`[" and bare[-1] in "\"'`]":
-            bare = bare[1:-1]
-        for spelling in (bare, bare.casefold()):
-            if spelling in self._places:
-                return self._places[spelling]
-        near = get_close_matches(bare, self.names, 1, 0.6)
-        guess = f" Did you mean {near[0]}?" if near else ""
-        listed_names = ", ".join(self.names[:60]) + (" …" if len(self.names) > 60 else "")
-        raise BadInput(
-            f"There is no column {bare[:80]}.{guess}",
-            hint=f"The columns are: {listed_names}",
-            unknown_columns=[bare[:80]],
-        )
-
-    def places(self, names: Sequence[str]) -> list[int]:
-        """The columns of a list, of which one text may name several: `city, amount`.
-
-        Raises:
-            BadInput: there is no such column.
-        """
-        found = []
-        for name in names:
-            parts = [name] if self._is_one(name) else name.split(",")
-            found += [self.place(part) for part in parts if part.strip()]
-        return found
-
-    def aggregates(self, text: str) -> list[str]:
-        """Those that one text names, unless what it names is a column with a comma."""
-        name = text.strip().removesuffix(")").partition("(" if "(" in text else " ")[2]
-        return [text] if name.strip().casefold() in self._places else _COMMA.split(text)
-
-    def _is_one(self, name: str) -> bool:
-        bare = name.strip()
-        return "," not in bare or bare[0] in "\"'`[" or bare.casefold() in self._places
-
-
-def predicate_of(text: str, columns: _Columns) -> Predicate | None:
-    """Whether a row fits a filter; `and` binds closer than `or`.
-
-    Raises:
-        BadInput: it cannot be read, or names no column.
-    """
-    if not text.strip():
-        return None
-    text = _BETWEEN.sub(lambda m: f"{m[1]} {m[2]}\0{m[3]}" if m[1] else m[0], text)
-    groups: list[list[Predicate]] = [[]]
-    start = 0
-    for found in chain(_JOIN.finditer(text), (None,)):
-        if found is not None and not found[2]:
-            continue
-        groups[-1].append(_condition(text[start : found.start() if found else None], columns))
-        if found is not None:
-            start = found.end()
-            if found[2].lower() == "or":
-                groups.append([])
-    if len(groups) == 1 and len(groups[0]) == 1:
-        return groups[0][0]
-    return lambda row: any(all(test(row) for test in group) for group in groups)
-
-
-def _condition(text: str, columns: _Columns) -> Predicate:
-    match = _CONDITION.fullmatch(text)
-    if match is None:
-        raise _unreadable(text)
-    place = columns.place(match[1])
-    operator = " ".join(match[2].lower().split())
-    form, value = columns.formats[place], match[3]
-    if operator.endswith("empty"):
-        empty = operator == "is empty"
-        return lambda row: is_missing(displayed(row[place])) == empty
-    if operator.endswith("in"):
-        values = [_bare(v) for v in re.findall(rf"{_QUOTED}|[^,]+", value.strip("()[] "))]
-        tests = [_comparison("=", place, form, item) for item in values]
-        inside = operator == "in"
-        return lambda row: any(test(row) for test in tests) == inside
-    if operator.endswith("between"):
-        low, both, high = value.partition("\0")
-        if not both:
-            raise _unreadable(text)
-        above = _comparison(">=", place, form, _bare(low))
-        below = _comparison("<=", place, form, _bare(high))
-        between = operator == "between"
-        return lambda row: (above(row) and below(row)) == between
-    return _comparison(operator, place, form, _bare(value))
-
-
-def _unreadable(condition: str) -> BadInput:
-    return BadInput(
-        f"The filter cannot be read: {condition.strip()[:100]}",
-        hint=f'Write it like: city = Berlin and "net amount" >= 10. Operators: {OPERATORS}.',
-    )
-
-
-def _bare(value: str) -> str:
-    value = value.strip()
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-    return value[1:-1] if quoted else value
-
-
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<>": lambda a, b: a != b,
-    ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-    ">=": lambda a, b: a >= b,
-    "<=": lambda a, b: a <= b,
-}
-
-
-def _comparison(operator: str, place: int, form: ColumnFormat, value: str) -> Predicate:
-    low = value.casefold()
-    if operator == "contains":
-        return lambda row: low in displayed(row[place]).casefold()
-    if operator == "not contains":
-        return lambda row: low not in displayed(row[place]).casefold()
-    if operator == "starts with":
-        return lambda row: displayed(row[place]).casefold().startswith(low)
-    compare, unequal = _COMPARED[operator], operator in ("!=", "<>")
-    if form.type in NUMERIC or (form.type == "text" and operator in ("<", ">", "<=", ">=")):
-        limit = NumberFormat().parse(value)
-        limit = form.numbers.parse(value) if limit is None else limit
-        if limit is not None:
-
-            def of_numbers(row: Sequence[Cell]) -> bool:
-                number = as_number(row[place], form.numbers)
-                return unequal if number is None else compare(number, limit)
-
-            return of_numbers
-    key = form.moment(value)
-    if key:
-
-        def of_moments(row: Sequence[Cell]) -> bool:
-            found = form.moment(displayed(row[place]))
-            return unequal if not found else compare(found[: len(key)], key)
-
-        return of_moments
-    return lambda row: compare(displayed(row[place]).strip().casefold(), low)
-
-
 def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes]:
-    columns, guesses = _Columns(table), table.guesses
+    columns, guesses = TableColumns(table), table.guesses
     counts = _Counts()
-    rows = counts.over(table.rows, predicate_of(wanted.filter, columns))
+    rows = counts.over(table.rows, predicate_of(wanted.filter, columns, table.notes))
     if wanted.group or wanted.aggregate:
         table, rows = _grouped(table, rows, columns, wanted)
-        columns = _Columns(table)
+        columns = TableColumns(table)
     places = columns.places(wanted.columns) or list(range(len(table.columns)))
     limit = MAX_SAVED_ROWS if wanted.save_as else wanted.limit
     selected = _even(rows, limit) if wanted.drawn else _sorted(rows, columns, wanted.sort, limit)
@@ -422,7 +245,7 @@ def _even(rows: Iterator[Sequence[Cell]], limit: int) -> list[Sequence[Cell]]:
 
 
 def _sorted(
-    rows: Iterator[Sequence[Cell]], columns: _Columns, sort: str, limit: int
+    rows: Iterator[Sequence[Cell]], columns: TableColumns, sort: str, limit: int
 ) -> Iterator[Sequence[Cell]] | list[Sequence[Cell]]:
     """The first rows in an order like `amount desc, name`; memory is taken for those alone."""
     if not sort.strip():
@@ -467,9 +290,15 @@ def _sort_key(cell: Cell, form: ColumnFormat, descending: bool) -> tuple[int, fl
 
 
 class _Sum:
-    """One aggregate of one group."""
+    """One aggregate of one group.
 
-    __slots__ = ("_form", "_function", "_numbers", "_place", "_whole", "best", "count", "seen")
+    `others` counts values that are no numbers, and `other` is the first of them.
+    """
+
+    __slots__ = (
+        *("_form", "_function", "_numbers", "_place", "_whole", "best", "count"),
+        *("has_numbers", "other", "others", "seen"),
+    )
 
     def __init__(self, function: str, place: int, form: ColumnFormat) -> None:
         self._function, self._place, self._form = function, place, form
@@ -478,6 +307,7 @@ class _Sum:
         self.count = 0
         self.best: tuple[tuple[int, float, str], Cell] | None = None
         self.seen: set[str] = set()
+        self.has_numbers, self.others, self.other = False, 0, ""
 
     def add(self, row: Sequence[Cell]) -> None:
         if self._place < 0:
@@ -491,13 +321,24 @@ class _Sum:
             if len(self.seen) > MAX_GROUPS:
                 raise TooLarge(f"More than {MAX_GROUPS:,} different values.", hint="Filter first.")
         elif self._function in ("min", "max"):
+            if self._form.type == "text" and not (self.has_numbers and self.other):
+                self._tell_kind(as_number(cell, self._form.numbers), cell)
             key = _sort_key(cell, self._form, self._function == "max")
             if self.best is None or key < self.best[0]:
                 self.best = key, cell
         elif self._function == "count":
             self.count += 1
         else:
-            self._add_number(as_number(cell, self._form.numbers))
+            number = as_number(cell, self._form.numbers)
+            self._tell_kind(number, cell)
+            self._add_number(number)
+
+    def _tell_kind(self, number: float | None, cell: Cell) -> None:
+        if number is not None:
+            self.has_numbers = True
+        else:
+            self.others += 1
+            self.other = self.other or displayed(cell)
 
     def _add_number(self, number: float | None) -> None:
         if isinstance(number, int):
@@ -525,7 +366,7 @@ class _Sum:
 
 
 def _grouped(
-    table: Table, rows: Iterator[Sequence[Cell]], columns: _Columns, wanted: TableRequest
+    table: Table, rows: Iterator[Sequence[Cell]], columns: TableColumns, wanted: TableRequest
 ) -> tuple[Table, Iterator[Sequence[Cell]]]:
     places = columns.places(wanted.group)
     texts = chain.from_iterable(columns.aggregates(text) for text in wanted.aggregate)
@@ -542,6 +383,7 @@ def _grouped(
             ]
         for part in group:
             part.add(row)
+    table.notes += _mixed(sums, groups.values())
     if not groups and not places:
         groups[()] = [_Sum(f, p, columns.formats[p]) for f, p, _ in sums]
     form = ColumnFormat("number", NumberFormat())
@@ -566,7 +408,23 @@ def _grouped(
     return found, found.rows
 
 
-def _aggregate(text: str, columns: _Columns) -> tuple[str, int, str]:
+def _mixed(
+    sums: Sequence[tuple[str, int, str]], groups: Collection[Sequence[_Sum]]
+) -> Iterator[str]:
+    """What became of values that are no numbers, where others of the column are."""
+    for number, (function, _, title) in enumerate(sums):
+        parts = [group[number] for group in groups]
+        other = next((part.other for part in parts if part.other), "")
+        if not other:
+            continue
+        if function in ("sum", "mean"):
+            count = counted(sum(part.others for part in parts), "value")
+            yield f"{title} leaves out what is no number ({count}, such as {other[:40]})."
+        elif any(part.has_numbers for part in parts):
+            yield f"{title} compares texts: some values are no numbers (such as {other[:40]})."
+
+
+def _aggregate(text: str, columns: TableColumns) -> tuple[str, int, str]:
     """The function of an aggregate like `sum(amount)`, its column, and how it is headed."""
     match = _CALL.fullmatch(text)
     name = match[1].lower() if match else ""

@@ -115,6 +115,100 @@ async def test_spellings_of_a_question(box: Toolbox, ws: Path) -> None:
     assert missing.error.details["unknown_columns"] == ["x"]
 
 
+SALES = """day,product,qty,price,left,unit price (EUR),sold to
+2026-01-05,apple,9,1.5,2026-01-06,1,O'Brien
+2026-02-05,pear,2,2.5,2026-02-05,2,"Smith, John"
+2026-03-05,pear,9,9.5,2026-03-01,3,New York
+2026-04-05,kiwi,4,,2026-04-09,4,New York
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "days"),
+    [
+        ("product = 'apple' && qty > 8", "1"),
+        ("product=apple||product=kiwi", "14"),
+        ("(product = apple or product = pear) and qty = 9", "13"),
+        ("product = apple or product = pear and qty = 2", "12"),
+        ("qty = 9 and (product = kiwi or (product in (pear, 'x, y')))", "3"),
+        ("not (product = apple or qty between 2 and 4)", "3"),
+        ("(qty between 2 and 4)and(product = kiwi)", "4"),
+        ("qty not between 2 and 4 AND product = pear", "3"),
+        ("qty > price", "1"),
+        ("price != price", ""),
+        ("price = `price` and left >= day", "12"),
+        ("unit price (EUR) > 2 and product = pear", "3"),
+        ('("unit price (EUR)" > 2 or sold to = "O\'Brien")', "134"),
+        ("sold to = O'Brien and product = 'apple'", "1"),
+        ("sold to = Smith, John", "2"),
+        ("sold to = New York", "34"),
+        ("day >= 2026-03", "34"),
+        ("day = 2026-02", "2"),
+        ("day < 2026", ""),
+        ("product = sold out in left", ""),
+    ],
+)
+async def test_filters(box: Toolbox, ws: Path, condition: str, days: str) -> None:
+    (ws / "s.csv").write_text(SALES)
+    found = await ok(box, "query_table", path="s.csv", filter=condition, columns=["day"])
+    assert "".join(row[0][6] for row in found.data["rows"]) == days
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("product = apple, qty > 8", "no single value"),
+        ("product = apple; qty contains 8", "no single value"),
+        ("product = apple | product = pear", "no single value"),
+        ("qty => 8", "no single value"),
+        ("product = 'apple and qty = 9", "A quote has no other"),
+        ("(product = apple and qty = 9", "A bracket has no other"),
+        ("product = apple) and qty = 9", "A bracket has no other"),
+        ("(product = apple) qty = 9", "cannot be read"),
+        ("product = apple and", "cannot be read"),
+        ("product in (apple) qty", "cannot be read"),
+        ("qty >", "cannot be read"),
+        ("(" * 60 + "qty = 9" + ")" * 60, "brackets in each other"),
+        ("qty > nine", "Write it like: qty > 10"),
+        ("qty > 'price'", "without quotes: price"),
+        ('day < "March 2026"', "Write it like: day < 2026-03-31"),
+        ("qty < day", "have no order"),
+    ],
+)
+async def test_filters_that_say_something_else_are_refused(
+    box: Toolbox, ws: Path, condition: str, words: str
+) -> None:
+    (ws / "s.csv").write_text(SALES)
+    result = await refused(box, "query_table", "bad_input", path="s.csv", filter=condition)
+    assert words in result.render()
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("qty = nine", "nine is no number, but qty has numbers"),
+        ("price = null", '"price is empty"'),
+        ("qty > price", "compares two columns"),
+    ],
+)
+async def test_how_a_filter_was_read_is_noted(
+    box: Toolbox, ws: Path, condition: str, words: str
+) -> None:
+    (ws / "s.csv").write_text(SALES)
+    assert words in (await ok(box, "query_table", path="s.csv", filter=condition)).text
+
+
+async def test_values_that_are_no_numbers_are_noted(box: Toolbox, ws: Path) -> None:
+    (ws / "v.csv").write_text("v,w\n1,1\n2,2\nx,3\n")
+    aggregates = ["mean(v)", "count(v)", "max(v)", "sum(w)"]
+    found = await ok(box, "query_table", path="v.csv", aggregate=aggregates)
+    assert found.data["rows"] == [[1.5, 3, "x", 6]]
+    assert found.data["notes"] == [
+        "mean(v) leaves out what is no number (1 value, such as x).",
+        "max(v) compares texts: some values are no numbers (such as x).",
+    ]
+
+
 async def test_half_a_range_is_refused(box: Toolbox, ws: Path) -> None:
     (ws / "o.csv").write_text(ORDERS)
     result = await refused(box, "query_table", "bad_input", path="o.csv", filter="id between 5")
