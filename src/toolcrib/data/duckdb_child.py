@@ -5,19 +5,38 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from toolcrib.core.errors import BadInput, Denied, TooLarge, ToolError, UnsupportedContent
+from toolcrib.data.duckdb_csv import (
+    decimal,
+    dialect,
+    has_blanks,
+    has_other_numbers,
+    head_of,
+    lenient,
+    names_and_types,
+    sample,
+    unique,
+)
 from toolcrib.data.formats import written_table
 from toolcrib.data.rows import answer_of, column_note, plain_value
-from toolcrib.data.tables import BrokenQuotes, Table, read_table
-from toolcrib.data.values import NUMERIC, as_json_cell
+from toolcrib.data.tables import (
+    GZIP_SIGN,
+    SAMPLE_BYTES,
+    BrokenQuotes,
+    Table,
+    is_empty,
+    left_out,
+    read_table,
+)
+from toolcrib.data.values import as_json_cell
 from toolcrib.files.content.kinds import charset_of
+from toolcrib.text.display import some_of
 
 if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it cannot be confined
     raise ImportError
@@ -29,17 +48,10 @@ MAX_CONVERTED_BYTES = 100_000_000
 """Of CSV with numbers that DuckDB does not read as such."""
 MAX_CHECKED_BYTES = 20_000_000
 """Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell."""
-SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 50
-SAMPLED_ROWS = 1000
-"""Rows whose numbers are looked at."""
 DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
 """Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
-_PLAIN = {
-    sign: re.compile(rf"\s*[-+]?\d*(?:[{sign}]\d*)?(?:[eE][+-]?\d+)?\s*", re.ASCII) for sign in ".,"
-}
-"""A number that DuckDB reads: what else is one to us is in groups, or has a unit."""
 _NOT_NAME = re.compile(r"\W+")
 NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
 """What DuckDB says of CSV that it does not read."""
@@ -171,7 +183,7 @@ class _Database:
         self.notes: list[str] = []
         self.names: dict[str, dict[str, Any]] = {}
         self.connection = _OPENED[0]
-        self._files = files
+        self._files = files = self._filled(files)
         new = [file for file in files if "place" not in file]
         for file in new:
             # Memory for what may have to be converted: DuckDB is told now what it may read.
@@ -182,8 +194,18 @@ class _Database:
         for file in new:
             if not self._is_readable(file):
                 self._convert(file)
-            elif file["kind"] == "csv" and self._has_other_numbers(file):
-                self._convert_numbers(file)
+            elif file["kind"] == "csv":
+                self._convert_values(file)
+
+    def _filled(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those of several files that hold anything."""
+        empty = [file for file in files if is_empty(head_of(file["fd"]))]
+        if len(empty) == len(files):
+            names = some_of([file["name"] for file in files])
+            raise UnsupportedContent(f"{names} {'is' if len(files) == 1 else 'are'} empty.")
+        if empty:
+            self.notes.append(left_out([file["name"] for file in empty]))
+        return [file for file in files if file not in empty]
 
     def open(self, *, strict: bool = True) -> None:
         """Make the views, over those that were there."""
@@ -235,41 +257,28 @@ class _Database:
         if kind in ("parquet", "json"):
             return True
         head = os.pread(fd, SAMPLE_BYTES, 0)
-        packed = head.startswith(b"\x1f\x8b")
+        packed = head.startswith(GZIP_SIGN)
         plain = kind == "csv" and (packed or charset_of(head).name in ("utf-8", "ascii"))
         return plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"]))
 
-    def _has_other_numbers(self, file: dict[str, Any]) -> bool:
-        """Whether there are numbers that DuckDB takes for others, or for texts.
-
-        Those are 1.500 for 1500, 5 EUR, and any beside words such as "n/a".
-        """
-        table = _sample(file)
+    def _convert_values(self, file: dict[str, Any]) -> None:
+        """Convert a file whose values DuckDB reads as others, or say that it is too large."""
+        table = sample(file)
         if table is None:
-            return False
-        plain = _PLAIN[_decimal(table)]
-        numeric = [
-            (n, _PLAIN[form.numbers.decimal])
-            for n, form in enumerate(table.formats)
-            if form.type in NUMERIC
-        ]
-        return any(
-            not ((plain.fullmatch(cell := str(row[n])) and own.fullmatch(cell)) or not cell.strip())
-            for row in islice(table.rows, SAMPLED_ROWS)
-            for n, own in numeric
-        )
-
-    def _convert_numbers(self, file: dict[str, Any]) -> None:
-        """Convert a file for its numbers, or say what becomes of them where it is too large."""
-        packed = os.pread(file["fd"], 2, 0) == b"\x1f\x8b"
+            return
+        numbers = has_other_numbers(table)
+        if not numbers and len(table.columns) > 1 and not has_blanks(file, table):
+            return
+        packed = os.pread(file["fd"], 2, 0) == GZIP_SIGN
         with suppress(TooLarge):
             if file["size"] <= MAX_CONVERTED_BYTES // (PACKED_RATIO if packed else 1):
                 self._convert(file)
                 return
-        self.notes.append(
-            f"{file['name']} is too large to be converted, so DuckDB reads its numbers: 1.500 is "
-            "1.5, and those in other groups or with units are texts."
-        )
+        if numbers:
+            self.notes.append(
+                f"{file['name']} is too large to be converted, so DuckDB reads its numbers: 1.500 "
+                "is 1.5, and those in other groups or with units are texts."
+            )
 
     def _convert(self, file: dict[str, Any]) -> None:
         """Write a file into memory as CSV, by our own reader."""
@@ -287,12 +296,12 @@ class _Database:
         self.notes += [
             f"{file['name']}: {note}" for note in (*table.notes, *table.guesses.values())
         ]
-        file["codes"] = _codes(table)
         view = memoryview(content)
         while view:
             view = view[os.write(file["memory"], view) :]
         file["place"] = f"/proc/self/fd/{file['memory']}"
-        file["kind"], file["converted"] = "csv", True
+        file["kind"] = "csv"
+        file["converted"] = Table(unique(table.columns), table.formats, iter(()))
 
     def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
         name = self._name(file["name"])
@@ -303,33 +312,26 @@ class _Database:
         elif kind == "json":
             source = f"read_json_auto('{place}', maximum_object_size=50000000)"
         else:
-            options = self._options(file, strict=strict)
-            options += self._code_types(place, options, file.get("codes", ()))
-            source = f"read_csv('{place}'{options})"
+            source = f"read_csv('{place}'{self._options(file, strict=strict)})"
         self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
 
-    def _code_types(self, place: str, options: str, codes: Sequence[str]) -> str:
-        """The option that leaves columns as texts, by the names that DuckDB itself has for them."""
-        if not codes:
-            return ""
-        cursor = self.connection.execute(f"SELECT * FROM read_csv('{place}'{options}) LIMIT 0")  # noqa: S608
-        names = {column[0] for column in cursor.description or ()}
-        types = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in codes if name in names)
-        return f", types={{{types}}}" if types else ""
-
     def _options(self, file: dict[str, Any], *, strict: bool) -> str:
-        options = [] if strict else ["strict_mode=false", "null_padding=true", "ignore_errors=true"]
+        """How DuckDB reads a file: as our own reader does, so that it guesses types alone."""
+        converted = file.get("converted")
+        table = converted or sample(file)
+        options = [] if table is None else dialect(table)
         if not strict:
+            options += lenient(table)
             self.notes.append(
                 f"{file['name']} is not clean CSV: rows that do not fit are left out."
             )
-        if file.get("converted"):
-            options.append("delim=',', quote='\"', escape='\"', header=true")
-        elif (table := _sample(file)) is not None:
-            if _decimal(table) == ",":
-                options.append("decimal_separator=','")
-            file["codes"] = _codes(table)
-        if os.pread(file["fd"], 2, 0) == b"\x1f\x8b" and not file.get("converted"):
+        elif table is not None:
+            options += names_and_types(table)
+        if converted:
+            options.append("sample_size=-1")  # a text may stand behind numbers
+        if table is not None and not converted and decimal(table) == ",":
+            options.append("decimal_separator=','")
+        if not converted and os.pread(file["fd"], 2, 0) == GZIP_SIGN:
             options.append("compression='gzip'")
         return "".join(f", {option}" for option in options)
 
@@ -341,30 +343,6 @@ class _Database:
             plain = f"{base}_{turn}"
             turn += 1
         return plain
-
-
-def _sample(file: dict[str, Any]) -> Table | None:
-    """A file as a table by our own reader, to look at its first rows."""
-    os.lseek(file["fd"], 0, os.SEEK_SET)
-    stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
-    with suppress(ToolError, BrokenQuotes):
-        return read_table(stream, file["name"])
-    return None
-
-
-def _decimal(table: Table) -> str:
-    """The decimal sign that DuckDB is told, which is that of the whole file."""
-    commas = any(f.type == "number" and f.numbers.decimal == "," for f in table.formats)
-    return "," if commas else "."
-
-
-def _codes(table: Table) -> list[str]:
-    """The columns of digits that are no numbers: DuckDB would leave out their zeros or plus."""
-    return [name for name, form in zip(table.columns, table.formats, strict=True) if form.codes]
-
-
-def _quoted(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'"
 
 
 def _type_name(statement: duckdb.Statement) -> str:

@@ -12,11 +12,11 @@ from heapq import nsmallest
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
-from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.data.formats import written_table
 from toolcrib.data.table_columns import TableColumns, as_number
 from toolcrib.data.table_filter import Predicate, predicate_of
-from toolcrib.data.tables import BrokenQuotes, Table, read_table
+from toolcrib.data.tables import SAMPLE_BYTES, BrokenQuotes, Table, is_empty, left_out, read_table
 from toolcrib.data.values import (
     Cell,
     ColumnFormat,
@@ -26,7 +26,7 @@ from toolcrib.data.values import (
     displayed,
     is_missing,
 )
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, some_of
 
 MAX_GROUPS = 100_000
 MAX_SAVED_ROWS = 5_000_000
@@ -105,12 +105,27 @@ def _streams(files: list[dict[str, Any]], data: bytes) -> Iterator[BinaryIO]:
 def _joined(
     files: list[dict[str, Any]], data: bytes, wanted: TableRequest, *, by_line: bool
 ) -> Table:
-    tables = [
-        read_table(stream, file["name"], wanted.sheet, by_line=by_line)
-        for file, stream in zip(files, _streams(files, data), strict=True)
-    ]
-    if len(tables) == 1:
-        return tables[0]
+    tables, empty = [], []
+    for file, stream in zip(files, _streams(files, data), strict=True):
+        if len(files) > 1 and is_empty(stream.read(SAMPLE_BYTES)):
+            empty.append(file["name"])
+            continue
+        stream.seek(0)
+        table = read_table(stream, file["name"], wanted.sheet, by_line=by_line)
+        tables.append((table, file["name"]))
+    if not tables:
+        raise UnsupportedContent(f"{some_of(empty)} are empty.")
+    if len(files) == 1:
+        return tables[0][0]
+    whole = _whole(tables)
+    if empty:
+        whole.notes.append(left_out(empty))
+    return whole
+
+
+def _whole(named: list[tuple[Table, str]]) -> Table:
+    """Tables of several files as one, with a column that names the file."""
+    tables = [table for table, _ in named]
     columns = list(dict.fromkeys(chain.from_iterable(table.columns for table in tables)))
     formats: dict[str, ColumnFormat] = {}
     for table in tables:
@@ -122,7 +137,7 @@ def _joined(
         [*(formats[name] for name in columns), ColumnFormat("text", NumberFormat())],
         iter(()),
     )
-    whole.rows = _all_rows(whole, tables, [file["name"] for file in files])
+    whole.rows = _all_rows(whole, tables, [name for _, name in named])
     return whole
 
 

@@ -17,7 +17,7 @@ from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, is_code, type_of
 from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
-from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of
+from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
 
 SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 1000
@@ -35,6 +35,16 @@ class BrokenQuotes(Exception):
     """A quote is not closed, so what follows would be one cell."""
 
 
+def is_empty(head: bytes) -> bool:
+    """Whether a file that begins so holds nothing."""
+    return not head.removeprefix(codecs.BOM_UTF8).strip()
+
+
+def left_out(names: Sequence[str]) -> str:
+    """What is said of files of a folder that hold nothing."""
+    return f"Empty, and left out: {some_of(names)}."
+
+
 @dataclass(slots=True)
 class Table:
     """A table that is being read.
@@ -44,12 +54,16 @@ class Table:
         formats: what each column holds, by its first rows.
         rows: the cells of each row, as many as there are columns; texts, or values of JSON.
         notes: what a reader should know; it grows while rows are read.
+        delimiter: what parts the cells of a line.
+        has_head: whether the first row is the names of the columns.
     """
 
     columns: list[str]
     formats: list[ColumnFormat]
     rows: Iterator[Sequence[Cell]]
     notes: list[str] = field(default_factory=list)
+    delimiter: str = ","
+    has_head: bool = True
 
     @property
     def guesses(self) -> dict[str, str]:
@@ -91,7 +105,7 @@ def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = 
         raise UnsupportedContent(
             f"{name} is no table: {kind.name}.", hint="Tables are CSV, TSV, XLSX and JSON files."
         )
-    if not head.strip():
+    if is_empty(head):
         raise UnsupportedContent(f"{name} is empty.")
     return _delimited(buffered, head, name, by_line=by_line)
 
@@ -227,7 +241,7 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     formats = [
         column_format([row[n] for row in body if n < len(row)], delimiter) for n in range(width)
     ]
-    table = Table(column_names(head, width), formats, iter(()), notes)
+    table = Table(column_names(head, width), formats, iter(()), notes, delimiter, has_head)
     rest = (list(map(_text, row)) for row in rows)
     table.rows = _even(chain(body, rest), width, table)
     return table

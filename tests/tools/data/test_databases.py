@@ -198,6 +198,72 @@ async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
     await refused(box, "query_database", "bad_input", source="orders.csv", sql="SELECT x FROM data")
 
 
+async def test_rows_of_other_lengths_are_what_query_table_reads(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("duckdb")
+    rows = "".join(f"{n},n{n},{n}.5\n" for n in range(20))
+    late = "id,n\n" + "".join(f"{n},{n}\n" for n in range(30_000)) + "30000,word\n"
+    files = {
+        "longer.csv": f"id,name,amount\n{rows}20,n20,2.5,note\n",
+        "shorter.csv": "id,name,city\n1,a,x\n2,b\n3,c,y\n4,d,z\n",
+        "german.csv": "id;name;city\n1;a;x\n2;b\n3;c;y, z\n",
+        "comma.csv": "id,name\n1,a\n2,b, and c\n3,d\n",
+        "titles.csv": "Konto\nNr;123\n\nDatum;Betrag\n01.02.2026;x\n02.02.2026;y\n",
+        "twice.csv": "a,a,A,,\n1,2,3,4,5\n",
+        "comment.csv": "a,b\n# none\n1,2\n",
+        "blanks.csv": "city, n\nBonn, x\nKassel, y\n",
+        "gaps.csv": "city\nBonn\n\nKassel\n",
+        "no_head.csv": "1,2\n3,4\n",
+        "late.csv": late,
+    }
+    for name, content in files.items():
+        (ws / name).write_text(content)
+        plain = await ok(box, "query_table", path=name, limit=10_000)
+        by_sql = await ok(
+            box, "query_database", source=name, sql="SELECT * FROM data", limit=10_000
+        )
+        assert by_sql.data["total"] == plain.data["total"], name
+        columns = [column["name"] for column in by_sql.data["columns"]]
+        assert columns == [
+            "A_3" if (name, column["name"]) == ("twice.csv", "A") else column["name"]
+            for column in plain.data["columns"]
+        ]
+        texts = [["" if cell is None else str(cell) for cell in r] for r in by_sql.data["rows"]]
+        assert texts == plain.data["rows"], name
+
+
+def test_rows_that_do_not_fit_are_left_out_of_what_is_too_long(tmp_path: Path) -> None:
+    """As of a file with more rows than are converted."""
+    duckdb = pytest.importorskip("duckdb")
+    csv = pytest.importorskip("toolcrib.data.duckdb_csv")
+    (tmp_path / "x.csv").write_text("a;b\n1;2\nx;3\n4\n5;6;7\n")
+    with (tmp_path / "x.csv").open("rb") as file:
+        table = csv.sample({"fd": file.fileno(), "name": "x.csv"})
+    table.columns, table.formats = table.columns[:2], table.formats[:2]  # of its first rows
+    options = ", ".join([*csv.dialect(table), *csv.lenient(table)])
+    found = duckdb.sql(f"SELECT * FROM read_csv('{tmp_path}/x.csv', {options})").fetchall()
+    assert (4, None) in found or ("4", None) in found
+    assert len(found) >= 3
+
+
+async def test_empty_files_of_a_folder_are_left_out(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("duckdb")
+    (ws / "m").mkdir()
+    (ws / "m" / "jan.csv").write_text("id,v\n1,2\n")
+    for name, content in {"a.csv": "", "b.csv": "\n\n", "c.json": ""}.items():
+        (ws / "m" / name).write_text(content)
+    by_sql = await ok(box, "query_database", source="m", sql="SELECT v FROM data")
+    assert by_sql.data["rows"] == [[2]]
+    described = await ok(box, "describe_database", source="m")
+    plain = await ok(box, "query_table", path="m", columns=["v", "file"])
+    assert plain.data["rows"] == [["2", "m/jan.csv"]]
+    assert "left out: m/a.csv, m/b.csv and" not in plain.text
+    for result in (by_sql, described, plain):
+        assert "left out: m/a.csv, m/b.csv" in result.text
+    (ws / "m" / "jan.csv").unlink()
+    await refused(box, "query_table", "unsupported_content", path="m")
+    await refused(box, "query_database", "unsupported_content", source="m", sql="SELECT 1")
+
+
 Requested = Callable[[Question], Awaitable[bool]]
 
 
