@@ -11,10 +11,12 @@ from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.files.content.pixels import (
     MAX_ALL_PIXELS,
     MAX_PIXELS,
+    bits_of,
     decoding,
     eight_bit,
     fitted,
     frame_count,
+    is_animation,
     load_codecs,
     on_white,
     open_picture,
@@ -32,6 +34,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "TIFF": {"compression": "tiff_deflate"},
 }
 USUAL_QUALITY = 88
+ICON_SIDE = 256
 MIN_QUALITY = 20
 """Below it a picture is no use; a smaller one is."""
 PALETTE_COLORS = 256
@@ -57,16 +60,10 @@ def edit(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """
     image = open_picture(data)
     kind = request["format"] or _same_kind(image)
-    notes: list[str] = []
     with decoding():
         frames = frame_count(image)
-    animated = frames > 1 and kind in ANIMATED and bool(getattr(image, "is_animated", False))
-    if frames > 1 and not animated:
-        notes.append(f"Only the first of {frames} frames is kept.")
-    if image.mode.startswith("I") or image.mode == "F":
-        notes.append("Its gray of more than 8 bits became 8.")
-    if image.mode == "CMYK":
-        notes.append("Its colours, CMYK, became RGB.")
+    animated = kind in ANIMATED and is_animation(image)
+    notes = _losses(image, data, 1 if animated else frames)
     if animated:
         pictures, times, loop = _frames(image, frames)
     else:
@@ -74,6 +71,9 @@ def edit(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         pictures = [eight_bit(image)]
     old = pictures[0].size
     pictures = [_edited(picture, request) for picture in pictures]
+    if kind == "ICO" and max(pictures[0].size) > ICON_SIDE:
+        pictures = [fitted(picture, ICON_SIDE) for picture in pictures]
+        notes.append(f"Made smaller: an icon has up to {ICON_SIDE} pixels a side.")
     profile = image.info.get("icc_profile") if image.mode in ("RGB", "RGBA", "L", "P") else None
     if kind in OPAQUE and any(picture.mode == "RGBA" for picture in pictures):
         notes.append(f"What was transparent became white: {kind} has no transparency.")
@@ -93,6 +93,20 @@ def edit(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         "preview": media_type,
     }
     return answer, content + small
+
+
+def _losses(image: Image.Image, data: bytes, frames: int) -> list[str]:
+    """What is lost of a picture of which one frame is kept."""
+    notes = []
+    if frames > 1:
+        parts = "frames" if is_animation(image) else "pages"
+        notes.append(f"Only the first of {frames} {parts} is kept.")
+    if bits_of(image, data) > 8:
+        is_gray = image.mode[0] in "ILF"
+        notes.append(f"Its {'gray' if is_gray else 'colours'} of more than 8 bits became 8.")
+    if image.mode == "CMYK":
+        notes.append("Its colours, CMYK, became RGB.")
+    return notes
 
 
 def _same_kind(image: Image.Image) -> str:
@@ -115,8 +129,8 @@ def _frames(image: Image.Image, count: int) -> tuple[list[Image.Image], list[int
     pictures, times = [], []
     with decoding():
         for frame in ImageSequence.Iterator(image):
+            pictures.append(frame.convert("RGBA"))  # after which WebP knows the time, too
             times.append(int(frame.info.get("duration", 100) or 100))
-            pictures.append(frame.convert("RGBA"))
     return pictures, times, int(image.info.get("loop", 0) or 0)
 
 
@@ -204,8 +218,33 @@ def _marked(image: Image.Image, mark: dict[str, Any]) -> Image.Image:
         boxed = bool(mark["width"] and mark["height"])
         above = y - size * 1.4
         spot = (x, int(above)) if boxed and above > 0 else (x + line * 2 * boxed, y)
-        _written(image, text, spot, size, color)
+        _written(image, *_inside(image, text, spot, size), size, color)
     return image
+
+
+def _inside(
+    image: Image.Image, text: str, spot: tuple[int, int], size: int
+) -> tuple[str, tuple[int, int]]:
+    """A text in lines no longer than the picture, and where it is not cut off."""
+    rim = max(1, size // 14)
+    room = image.width - 2 * rim
+    lines: list[str] = []
+    for line in text.splitlines():
+        lines.append("")
+        for word in line.split(" "):
+            longer = f"{lines[-1]} {word}" if lines[-1] else word
+            if lines[-1] and _width(longer, size) > room:
+                lines.append(word)
+            else:
+                lines[-1] = longer
+    right = image.width - rim - max((_width(line, size) for line in lines), default=0)
+    bottom = image.height - rim - len(lines) * size * 1.25
+    left, top = min(spot[0], int(right)), min(spot[1], int(bottom))
+    return "\n".join(lines), (max(left, min(spot[0], rim)), max(top, min(spot[1], rim)))
+
+
+def _width(line: str, size: int) -> float:
+    return sum(font.getlength(part) for part, font in fonts.stretches(line, size))
 
 
 def _written(
@@ -239,7 +278,6 @@ def _saver(pictures: list[Image.Image], kind: str, facts: dict[str, Any]) -> Sav
         elif kind == "PNG" and quality < USUAL_QUALITY and not others:
             first = first.quantize(PALETTE_COLORS, Image.Quantize.FASTOCTREE)
         elif kind == "ICO":
-            first = fitted(first, 256)
             options["sizes"] = [first.size]
         if others:
             options |= {"save_all": True, "append_images": others}

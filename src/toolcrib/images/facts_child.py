@@ -6,13 +6,15 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from PIL import ExifTags, Image, TiffImagePlugin
+from PIL import ExifTags, Image
 
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.documents.xml_tree import read_tree
 from toolcrib.files.content.pixels import (
+    bits_of,
     decoding,
     frame_count,
+    is_animation,
     is_drawing,
     load_codecs,
     open_picture,
@@ -64,14 +66,14 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
         "width": image.width,
         "height": image.height,
         "colors": MODES.get(image.mode, "gray" if image.mode.startswith("I") else image.mode),
-        "bits": _bits(image, data),
+        "bits": bits_of(image, data),
     }
     if image.format == "MPO":
         facts["media_type"] = "image/jpeg"
     with decoding():
         frames = frame_count(image)
         if frames > 1:
-            facts |= {"frames": frames, "animated": bool(getattr(image, "is_animated", False))}
+            facts |= {"frames": frames, "animated": is_animation(image)}
             seconds = _seconds(image, frames)
             facts |= {"seconds": seconds} if seconds else {}
     facts |= _notes(image, position=bool(request["position"]))
@@ -85,20 +87,12 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     return facts, b""
 
 
-def _bits(image: Image.Image, data: bytes) -> int:
-    """Bits of a channel, as the file says; Pillow shows colours of 16 bits as 8."""
-    if image.format == "PNG":
-        return data[24]
-    if isinstance(image, TiffImagePlugin.TiffImageFile):
-        found = image.tag_v2.get(258, 8)
-        return int(max(found) if isinstance(found, tuple) else found)
-    return {"1": 1, "F": 32, "I": 32}.get(image.mode, 16 if "16" in image.mode else 8)
-
-
 def _seconds(image: Image.Image, frames: int) -> float:
     total = 0.0
     for number in range(min(frames, MAX_FRAMES_TIMED)):
         image.seek(number)
+        if image.format == "WEBP":  # of which the decoder alone knows the times
+            image.load()
         total += float(image.info.get("duration", 0) or 0)
     image.seek(0)
     return round(total / 1000, 3)

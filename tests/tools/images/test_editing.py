@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
 from tests.tools.files.test_tree_changes import ok, refused
@@ -179,6 +179,55 @@ async def test_animations_keep_their_frames(box: Toolbox, ws: Path) -> None:
     assert "Only the first of 3 frames is kept." in first.text
 
 
+async def test_times_of_an_animated_webp_are_kept(box: Toolbox, ws: Path) -> None:
+    times = [100, 200, 300, 1000]
+    frames = [Image.new("RGB", (30, 20), color) for color in ("red", "green", "blue", "white")]
+    frames[0].save(ws / "a.webp", save_all=True, append_images=frames[1:], duration=times, loop=2)
+    assert "frames: 4, 1.6 s" in (await ok(box, "image_info", path="a.webp")).text
+    for name in ("b.webp", "b.gif", "b.png"):
+        await ok(box, "edit_image", path="a.webp", output=name, resize="50%")
+        found = []
+        with Image.open(ws / name) as made:
+            for number in range(made.n_frames):
+                made.seek(number)
+                made.load()
+                found.append(int(made.info["duration"]))
+        assert found == times, name
+
+
+async def test_pages_are_no_frames(box: Toolbox, ws: Path) -> None:
+    pages = [Image.new("RGB", (30, 20), color) for color in ("red", "green")]
+    pages[0].save(ws / "a.tiff", save_all=True, append_images=pages[1:])
+    assert "pages: 2" in (await ok(box, "image_info", path="a.tiff")).text
+    done = await ok(box, "edit_image", path="a.tiff", output="b.png")
+    assert "Only the first of 2 pages is kept." in done.text
+    with Image.open(ws / "b.png") as made:
+        assert getattr(made, "n_frames", 1) == 1
+
+
+async def test_an_icon_says_how_large_it_is(box: Toolbox, ws: Path) -> None:
+    save(ws / "a.bmp", picture(400, 200))
+    done = await ok(box, "edit_image", path="a.bmp", output="a.ico")
+    assert "ICO, 256 x 128 pixels" in done.text
+    assert "an icon has up to 256 pixels" in done.text
+    with Image.open(ws / "a.ico") as made:
+        assert made.size == (256, 128)
+
+
+async def test_texts_of_marks_stay_within_the_picture(box: Toolbox, ws: Path) -> None:
+    save(ws / "a.png", Image.new("RGB", (400, 200), "white"))
+    text = "The words of a mark at the lower right of a picture that are longer than it is wide"
+    for x, y in ((390, 190), (0, 0), (200, 100)):
+        marks = [{"x": x, "y": y, "text": text, "size": 14, "color": "#000"}]
+        await ok(box, "edit_image", path="a.png", output="b.png", marks=marks)
+        with Image.open(ws / "b.png") as made:
+            left, top, right, bottom = ImageOps.invert(made.convert("L")).getbbox()
+            assert right - left > 300
+            assert bottom - top > 20, "it has two lines"
+            assert right <= 400 - 1
+            assert bottom <= 200 - 1
+
+
 async def test_other_depths_and_colours(box: Toolbox, ws: Path) -> None:
     deep = Image.new("I;16", (256, 4))
     deep.putdata([n * 257 for n in range(256)] * 4)
@@ -289,6 +338,40 @@ async def test_comparing(box: Toolbox, ws: Path) -> None:
     loose = await ok(box, "compare_images", path="a.png", other="b.png", tolerance=255)
     assert loose.data["differing"] == 0
     await refused(box, "compare_images", "bad_input", path="a.png", other="b.png", output="x.gif")
+
+
+def rgb_of_16_bits(red: int) -> bytes:
+    """A PNG of one pixel."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        checked = kind + body
+        return struct.pack(">I", len(body)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0))
+    pixel = chunk(b"IDAT", zlib.compress(b"\0" + struct.pack(">HHH", red, 0, 0)))
+    return b"\x89PNG\r\n\x1a\n" + head + pixel + chunk(b"IEND", b"")
+
+
+async def test_all_frames_are_compared_and_bits_that_are_not_are_told(
+    box: Toolbox, ws: Path
+) -> None:
+    frames = [Image.new("RGB", (30, 20), (n * 40, 0, 0)) for n in range(6)]
+    frames[0].save(ws / "a.gif", save_all=True, append_images=frames[1:])
+    frames[4].paste((0, 255, 0), (10, 5, 12, 8))
+    frames[0].save(ws / "b.gif", save_all=True, append_images=frames[1:])
+    frames[0].save(ws / "short.gif", save_all=True, append_images=frames[1:3])
+    found = await ok(box, "compare_images", path="a.gif", other="b.gif")
+    assert (found.data["differing"], found.data["area"]) == (6, [10, 5, 12, 8])
+    assert "Frames that differ, of 6: 5;" in found.text
+    short = await ok(box, "compare_images", path="a.gif", other="short.gif")
+    assert "They have 6 and 3 frames; compared: 3." in short.text
+    assert "as far as they were compared" in short.text
+    (ws / "a.png").write_bytes(rgb_of_16_bits(0x1200))
+    (ws / "b.png").write_bytes(rgb_of_16_bits(0x1234))
+    deep = await ok(box, "compare_images", path="a.png", other="b.png")
+    assert "Compared by 8 bits of a channel; 16 are there." in deep.text
+    edited = await ok(box, "edit_image", path="a.png", output="c.png")
+    assert "colours of more than 8 bits became 8" in edited.text
 
 
 async def test_a_picture_that_changes_meanwhile_is_not_overwritten(ws: Path) -> None:

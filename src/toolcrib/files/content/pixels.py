@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import cast
 
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageOps, TiffImagePlugin, UnidentifiedImageError
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 
@@ -116,6 +116,21 @@ def frame_count(image: Image.Image) -> int:
     if image.format == "MPO":  # a photograph with a second view of it
         return 1
     return int(getattr(image, "n_frames", 1))
+
+
+def is_animation(image: Image.Image) -> bool:
+    """Whether its frames are shown one after the other, which the pages of a TIFF are not."""
+    return image.format != "TIFF" and frame_count(image) > 1
+
+
+def bits_of(image: Image.Image, data: bytes) -> int:
+    """Bits of a channel, as the file says; Pillow shows colours of 16 bits as 8."""
+    if image.format == "PNG":
+        return data[24]
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        found = image.tag_v2.get(258, 8)
+        return int(max(found) if isinstance(found, tuple) else found)
+    return {"1": 1, "F": 32, "I": 32}.get(image.mode, 16 if "16" in image.mode else 8)
 
 
 def eight_bit(image: Image.Image) -> Image.Image:

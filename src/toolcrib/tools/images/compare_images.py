@@ -14,6 +14,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.new_names import refuse_source
 from toolcrib.files.paths import WorkspacePath, WritablePath
 from toolcrib.images.pictures import COMPARE, FORMATS, read_picture, run
+from toolcrib.text.display import some_of
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
@@ -90,9 +91,11 @@ def _lines(facts: dict[str, Any], tolerance: int) -> list[str]:
             f"The sizes differ: {width} x {height} and {other_width} x {other_height}; the second "
             "was resized to the first before pixels were compared."
         )
+    lines += _limits(facts)
     within = f" by more than {tolerance}" if tolerance else ""
     if not facts["differing"]:
         same = "All pixels are the same" if not tolerance else f"No pixel differs{within}"
+        same += " as far as they were compared" if _limits(facts) else ""
         return [*lines, f"{same}; the files differ. Similarity {facts['similarity']:g} %."]
     left, top, right, bottom = facts["area"]
     lines.append(
@@ -100,4 +103,22 @@ def _lines(facts: dict[str, Any], tolerance: int) -> list[str]:
         f"pixels differ{within} ({facts['percent']:g} %), all within {right - left} x "
         f"{bottom - top} pixels at {left},{top}."
     )
+    if facts["frames_compared"] > 1:
+        numbers = some_of([str(number) for number in facts["differing_frames"]], 10)
+        lines.append(
+            f"Frames that differ, of {facts['frames_compared']}: {numbers}; the first is shown."
+        )
+    return lines
+
+
+def _limits(facts: dict[str, Any]) -> list[str]:
+    """What of the pictures was not compared."""
+    lines = []
+    if max(facts["frames"]) > facts["frames_compared"]:
+        first, second = facts["frames"]
+        lines.append(
+            f"They have {first} and {second} frames; compared: {facts['frames_compared']}."
+        )
+    if facts["bits"] > 8:
+        lines.append(f"Compared by 8 bits of a channel; {facts['bits']} are there.")
     return lines

@@ -66,7 +66,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"colors: {facts['colors']}, {facts['bits']} bits a channel")
     if "frames" in facts:
         took = f", {facts['seconds']:g} s" if "seconds" in facts else ""
-        lines.append(f"frames: {facts['frames']}{took}")
+        lines.append(f"{'frames' if facts['animated'] else 'pages'}: {facts['frames']}{took}")
     for name in ("dpi", "viewBox", "width_text", "height_text", "scripts", "modified", "created"):
         if name in facts:
             value = facts[name]
