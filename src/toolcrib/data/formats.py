@@ -11,7 +11,7 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -22,6 +22,7 @@ from toolcrib.core.result import json_numbers
 from toolcrib.data.tables import BrokenQuotes, from_records, read_table
 from toolcrib.data.values import as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
+from toolcrib.text.display import counted
 from toolcrib.text.toml_values import toml_value
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip")
@@ -135,7 +136,7 @@ def _read(form: str, data: bytes, notes: list[str]) -> Any:
         reason = " ".join(str(error).split())[:200]
         raise UnsupportedContent(f"It is not valid {form.upper()}: {reason}.") from None
     if form == "xml":
-        return _xml_value(text)
+        return _xml_value(text, notes)
     if form == "markdown":
         return _markdown_records(text)
     raise BadInput(f"Nothing is read from {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
@@ -172,13 +173,17 @@ def _need_size(value: Any) -> None:
     Raises:
         TooLarge: it has too many parts.
     """
-    count = 0
+    for count, _ in enumerate(_parts(value)):
+        if count >= MAX_PARTS:
+            raise TooLarge(f"It has more than {MAX_PARTS:,} parts.", hint="Convert a part of it.")
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A value and all that is in it."""
     parts = [value]
     while parts:
         part = parts.pop()
-        count += 1
-        if count > MAX_PARTS:
-            raise TooLarge(f"It has more than {MAX_PARTS:,} parts.", hint="Convert a part of it.")
+        yield part
         if isinstance(part, Mapping):
             parts.extend(part.values())
         elif isinstance(part, list):
@@ -218,13 +223,15 @@ def _markdown_records(text: str) -> list[dict[str, Any]]:
     return [dict(zip(head, row, strict=False)) for row in body]
 
 
-def _xml_value(text: str) -> Any:
+def _xml_value(text: str, notes: list[str]) -> Any:
     if re.search(r"<!(DOCTYPE|ENTITY)", text, re.IGNORECASE):
         raise UnsupportedContent("XML with a DTD is not read.", hint="Take the DTD out of it.")
     try:
         root = ET.fromstring(text)  # noqa: S314 - without a DTD there are no entities
     except (ET.ParseError, ValueError) as error:
         raise UnsupportedContent(f"It is not valid XML: {error}.") from None
+    if any((part.tail or "").strip() for part in root.iter()):
+        notes.append("Texts between elements are joined under '#text'; their places are lost.")
     return {root.tag: _element_value(root, 0)}
 
 
@@ -240,7 +247,8 @@ def _element_value(element: ET.Element, depth: int) -> Any:
             value[child.tag].append(found)
         else:
             value[child.tag] = [value[child.tag], found]
-    text = (element.text or "").strip()
+    texts = [element.text, *(child.tail for child in element)]
+    text = " ".join(filter(None, ((part or "").strip() for part in texts)))
     if not value:
         return text
     if text:
@@ -266,17 +274,29 @@ def _write(form: str, value: Any, notes: list[str]) -> bytes:
     if form == "yaml":
         return _yaml_text(value).encode()
     if form == "toml":
-        if not isinstance(value, Mapping):
-            value = {"rows": value}
-            notes.append("TOML has no lists at its top: they are under 'rows'.")
-        return "\n".join(_toml_lines(value, (), 0)).strip().encode() + b"\n"
+        return _toml_content(value, notes)
     if form == "xml":
-        root, inner = ("root", value)
-        if isinstance(value, Mapping) and len(value) == 1:
-            ((root, inner),) = value.items()
-            root, inner = (root, inner) if not isinstance(inner, list) else ("root", value)
-        return ("\n".join(_xml_lines(str(root), inner, 0)) + "\n").encode()
+        return _xml_content(value, notes)
     raise BadInput(f"Nothing is written as {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
+
+
+def _toml_content(value: Any, notes: list[str]) -> bytes:
+    if not isinstance(value, Mapping):
+        value = {"rows": value}
+        notes.append("TOML has no lists at its top: they are under 'rows'.")
+    if nulls := sum(part is None for part in _parts(value)):
+        notes.append(f"{counted(nulls, 'null')} left out: TOML has none.")
+    return "\n".join(_toml_lines(value, (), 0)).strip().encode() + b"\n"
+
+
+def _xml_content(value: Any, notes: list[str]) -> bytes:
+    root, inner = ("root", value)
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((root, inner),) = value.items()
+        root, inner = (root, inner) if not isinstance(inner, list) else ("root", value)
+    if any(part is None or part in ([], {}) for part in _parts(value)):
+        notes.append("null, [] and {} are all an empty element in XML.")
+    return ("\n".join(_xml_lines(str(root), inner, 0)) + "\n").encode()
 
 
 def _json_content(form: str, value: Any, notes: list[str]) -> bytes:
@@ -328,7 +348,7 @@ def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: s
         buffer = io.StringIO()
         writer = csv.writer(buffer, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([displayed(cell) for cell in row] for row in rows)
+        writer.writerows([_stored(cell) for cell in row] for row in rows)
         return buffer.getvalue().encode(errors="replace")
     if form in ("json", "jsonl"):
         records = [json_numbers(dict(zip(columns, row, strict=True))) for row in rows]
@@ -343,6 +363,11 @@ def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: s
         f"A table is not saved as {form or 'that'}.",
         hint="End the name in .csv, .tsv, .json, .jsonl or .md.",
     )
+
+
+def _stored(cell: Any) -> str:
+    """A cell as a file keeps it: with all its digits, where `displayed` has what is read."""
+    return repr(cell) if isinstance(cell, float) and not cell.is_integer() else displayed(cell)
 
 
 def markdown(
@@ -446,9 +471,9 @@ def _xml_lines(name: str, value: Any, depth: int) -> Iterable[str]:
     )
     yield f"{space}<{tag}{named}{attributes}>{escape(_xml_text(str(value.get('#text', ''))))}"
     for key, item in value.items():
-        if str(key).startswith(("@", "#")):
+        if key == "#text" or (str(key).startswith("@") and _NAME.fullmatch(str(key)[1:])):
             continue
-        for one in item if isinstance(item, list) else (item,):
+        for one in item if isinstance(item, list) and item else (item,):
             yield from _xml_lines(str(key), one, depth + 1)
     yield f"{space}</{tag}>"
 

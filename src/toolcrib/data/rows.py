@@ -11,6 +11,7 @@ from typing import Any
 
 from toolcrib.core.errors import TooLarge
 from toolcrib.data.formats import written_table
+from toolcrib.data.tables import column_names
 from toolcrib.data.values import column_format, type_of
 
 BATCH = 1000
@@ -85,7 +86,9 @@ def answer_of(
         sample = [row[number] for row in rows[:200]]
         kind, note = column_note(types[number] if number < len(types) else "", sample)
         columns.append({"name": name, "type": kind, "note": note})
-    saved = written_table(names, rows, save_as) if save_as else b""
+    saved = b""
+    if save_as:  # rows of JSON have each name once
+        saved = written_table(column_names(names, len(names)), rows, save_as)
     answer = {
         "columns": columns,
         "rows": rows[:limit],

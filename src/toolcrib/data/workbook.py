@@ -23,6 +23,8 @@ MAX_DAYS = 2_958_466
 """Days up to the year 9999."""
 DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - a cell has no time zone
 DAY_ZERO_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+FIRST_OF_MARCH_1900 = 61
+"""The number of that day: Excel counts a 29th of February before it, which was none."""
 DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
 TIME_FORMATS, LENGTH_FORMATS = frozenset((18, 19, 20, 21, 45, 47)), frozenset((46,))
 _DATE_CODE = re.compile(r"[dyhs]|m", re.IGNORECASE)
@@ -210,6 +212,8 @@ class Workbook:
         if kind == "length" or (kind == "time" and days < 1):
             return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         moment = self._zero + timedelta(seconds=seconds)
+        if self._zero == DAY_ZERO and 1 <= days < FIRST_OF_MARCH_1900 - 1:
+            moment += timedelta(days=1)
         return moment.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M:%S")
 
 

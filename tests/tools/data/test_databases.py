@@ -76,6 +76,16 @@ async def test_sql_in_a_fence_and_a_missing_source(box: Toolbox, shop: Path) -> 
     assert "'source' is missing" in result.render()
 
 
+async def test_saved_rows_keep_columns_of_one_name_and_all_digits(box: Toolbox, ws: Path) -> None:
+    sql = "SELECT 1 AS a, 2 AS a, 0.1 + 0.2 AS b, 3.0 AS c"
+    for name in ("r.json", "r.jsonl", "r.csv"):
+        await ok(box, "query_database", sql=sql, save_to=name)
+    row = {"a": 1, "a_2": 2, "b": 0.1 + 0.2, "c": 3.0}
+    assert json.loads((ws / "r.json").read_text()) == [row]
+    assert json.loads((ws / "r.jsonl").read_text()) == row
+    assert (ws / "r.csv").read_text() == "a,a_2,b,c\n1,2,0.30000000000000004,3\n"
+
+
 async def test_describe(box: Toolbox, ws: Path, shop: Path) -> None:
     text = (await ok(box, "describe_database", source="shop.db")).text
     assert "shop.db (SQLite): 2 tables." in text

@@ -384,6 +384,15 @@ async def test_numbers_and_times_of_workbooks(box: Toolbox, ws: Path) -> None:
     assert "2 formulas in D" in made.text
 
 
+async def test_first_days_of_workbooks(box: Toolbox, ws: Path) -> None:
+    days = "".join(of_cells(f' s="1"><v>{day}</v>') for day in (1, 1.5, 59, 61, 46024))
+    workbook(ws / "d.xlsx", of_cells(' t="inlineStr"><is><t>day</t></is>') + days)
+    result = await ok(box, "query_table", path="d.xlsx")
+    assert [row[0] for row in result.data["rows"]] == [
+        *("1900-01-01", "1900-01-01 12:00:00", "1900-02-28", "1900-03-01", "2026-01-02")
+    ]
+
+
 async def test_saved_rows_are_an_undoable_step(box: Toolbox, ws: Path) -> None:
     (ws / "o.csv").write_text(ORDERS)
     saved = await ok(box, "query_table", path="o.csv", limit=1, save_to="out/o.json")

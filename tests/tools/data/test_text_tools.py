@@ -78,6 +78,24 @@ async def test_what_json_has_no_numbers_for(box: Toolbox, ws: Path) -> None:
     assert ".nan" in yaml.text
 
 
+async def test_what_a_format_cannot_hold_is_told(box: Toolbox) -> None:
+    async def converted(text: str, source: str, target: str) -> tuple[str, str]:
+        made = await ok(box, "convert_format", input=text, from_format=source, to=target)
+        return made.data["content"], made.text
+
+    found, text = await converted("<p>Hello <b>world</b>, again</p>", "xml", "json")
+    assert json.loads(found) == {"p": {"b": "world", "#text": "Hello , again"}}
+    assert "between elements" in text
+    assert "between" not in (await converted("<p>\n<b>x</b>\n</p>", "xml", "json"))[1]
+    found, text = await converted('{"a": null, "b": [1, null, {"c": null}]}', "json", "toml")
+    assert found == "b = [1, {}]"
+    assert "3 nulls left out" in text
+    found, text = await converted('{"e": [], "n": [[1], []], "#y": 5}', "json", "xml")
+    assert "<e>" in found
+    assert 'name="#y">5<' in found
+    assert "empty element" in text
+
+
 async def test_yaml_of_times_and_codes(box: Toolbox, ws: Path) -> None:
     (ws / "t.yaml").write_text("t: 22:22\nlong: 1:30:05\nzip: 01234\nn: [12, -1.5, 0, 0x1F]\n")
     made = await ok(box, "convert_format", path="t.yaml", to="json")
