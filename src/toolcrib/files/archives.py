@@ -52,6 +52,10 @@ DAMAGED = (
     IndexError,
     UnicodeError,
 )
+ENCRYPTED = "encrypted"
+SYMBOLIC_LINK, NAMED_PIPE, DEVICE = "a symbolic link", "a named pipe", "a device"
+HARD_LINK, SPARSE = "a hard link", "a sparse file"
+NOT_UNPACKED = (ENCRYPTED, SYMBOLIC_LINK, HARD_LINK, NAMED_PIPE, DEVICE, SPARSE)
 REFUSED = "The archive is refused: "
 UNSAFE_HINT = "Nothing was unpacked. Such an archive is not unpacked by this tool."
 
@@ -74,7 +78,10 @@ class ArchiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """One file or folder of an archive; `name` has no `.`, `..` or doubled `/`."""
+    """One file or folder of an archive; `name` has no `.`, `..` or doubled `/`.
+
+    Of an archive that is listed alone, `unsafe` says why it is not unpacked, and `name` may be any.
+    """
 
     name: str
     kind: Literal["file", "folder"]
@@ -82,6 +89,7 @@ class ArchiveMember:
     mode: int | None
     mtime: float
     index: int
+    unsafe: str = ""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -103,10 +111,17 @@ class Archive:
         size: bytes of the archive itself.
         limits: what is allowed.
         check: called between two steps.
+        listing: keep members that are not unpacked, with the reason.
     """
 
     def __init__(
-        self, inner: _Inner, size: int, limits: ArchiveLimits, check: Callable[[], None]
+        self,
+        inner: _Inner,
+        size: int,
+        limits: ArchiveLimits,
+        check: Callable[[], None],
+        *,
+        listing: bool = False,
     ) -> None:
         self._inner = inner
         self._limits = limits
@@ -114,7 +129,7 @@ class Archive:
         self._max_bytes = min(limits.total, max(limits.free, size * limits.ratio))
         self._read = 0
         with _readable():
-            self.members = tuple(self._members())
+            self.members = tuple(self._members(listing))
 
     def content(self, member: ArchiveMember) -> Iterator[bytes]:
         """What a file holds, counted while it is unpacked. Whoever takes it can stop.
@@ -134,7 +149,7 @@ class Archive:
             if seen != member.size:
                 raise _unsafe(f"{member.name} has another size than the archive says")
 
-    def _members(self) -> Iterator[ArchiveMember]:
+    def _members(self, listing: bool) -> Iterator[ArchiveMember]:
         known: dict[str, str] = {}
         total = 0
         for index, (name, kind, size, mode, mtime) in enumerate(self._inner.listed()):
@@ -144,18 +159,19 @@ class Archive:
                     f"The archive has more than {self._limits.entries:,} entries.",
                     hint="Nothing was unpacked. Ask for a smaller archive.",
                 )
-            if kind not in ("file", "folder"):
-                raise _unsafe(f"{escaped(name)} is {kind}")
-            plain = _plain_name(name)
-            if not plain:  # the folder itself, as tar writes it
-                continue
             total += size
             if total > self._max_bytes:
                 raise self._too_much()
-            _refuse_duplicate(known, plain, kind)
-            yield ArchiveMember(
-                plain, "file" if kind == "file" else "folder", size, mode, mtime, index
-            )
+            unsafe = ""
+            try:
+                plain = _checked_name(name, kind, known)
+            except (BadInput, UnsupportedContent):
+                if not listing:
+                    raise
+                plain, unsafe = escaped(name), kind if kind in NOT_UNPACKED else "unsafe name"
+            if plain:  # else the folder itself, as tar writes it
+                own: Literal["file", "folder"] = "folder" if kind == "folder" else "file"
+                yield ArchiveMember(plain, own, size, mode, mtime, index, unsafe)
 
     def _too_much(self) -> TooLarge:
         return TooLarge(
@@ -175,6 +191,20 @@ class MemberContent:
     def chunks(self) -> Iterator[bytes]:
         """The bytes, as `Archive.content` gives them."""
         return self.archive.content(self.member)
+
+
+def _checked_name(name: str, kind: str, known: dict[str, str]) -> str:
+    """The name of a member, or a refusal; "" for the folder itself."""
+    if kind == ENCRYPTED:
+        raise UnsupportedContent(
+            f"{escaped(name)} is encrypted.", hint="Encrypted archives are not unpacked."
+        )
+    if kind not in ("file", "folder"):
+        raise _unsafe(f"{escaped(name)} is {kind}")
+    plain = _plain_name(name)
+    if plain:
+        _refuse_duplicate(known, plain, kind)
+    return plain
 
 
 def _refuse_duplicate(known: dict[str, str], name: str, kind: str) -> None:
@@ -226,14 +256,22 @@ class _Zip:
             if not kind:
                 kind = "folder" if name.endswith("/") else "file"
             if info.flag_bits & 0x1:
-                raise UnsupportedContent(
-                    f"{escaped(name)} is encrypted.", hint="Encrypted archives are not unpacked."
-                )
+                kind = ENCRYPTED
             mode = stat.S_IMODE(bits) & 0o777 if info.create_system == 3 and bits else None
-            yield name, kind, info.file_size, mode, 0.0
+            yield name, kind, info.file_size, mode, _time_of(info)
 
     def stream(self, index: int) -> IO[bytes]:
         return self._zip.open(self._infos[index])
+
+
+def _time_of(info: zipfile.ZipInfo) -> float:
+    """When a file was changed, in local time as zip has it; 0 where that is not said."""
+    if info.date_time <= (1980, 1, 1, 0, 0, 0):
+        return 0.0
+    try:
+        return time.mktime((*info.date_time, 0, 0, -1))
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 class _Tar:
@@ -303,24 +341,29 @@ def _kind_of_mode(mode: int) -> str:
     kinds = {
         stat.S_IFREG: "file",
         stat.S_IFDIR: "folder",
-        stat.S_IFLNK: "a symbolic link",
-        stat.S_IFIFO: "a named pipe",
+        stat.S_IFLNK: SYMBOLIC_LINK,
+        stat.S_IFIFO: NAMED_PIPE,
     }
-    return kinds.get(stat.S_IFMT(mode), "a device")
+    return kinds.get(stat.S_IFMT(mode), DEVICE)
 
 
 def _kind_of_tar(info: tarfile.TarInfo) -> str:
     if info.issym():
-        return "a symbolic link"
+        return SYMBOLIC_LINK
     if info.islnk():
-        return "a hard link"
+        return HARD_LINK
     if info.isfifo():
-        return "a named pipe"
-    return "a sparse file" if info.isreg() else "a device"
+        return NAMED_PIPE
+    return SPARSE if info.isreg() else DEVICE
 
 
 def open_archive(
-    file: BinaryIO, size: int, limits: ArchiveLimits, check: Callable[[], None]
+    file: BinaryIO,
+    size: int,
+    limits: ArchiveLimits,
+    check: Callable[[], None],
+    *,
+    listing: bool = False,
 ) -> Archive:
     """Read the list of an archive and refuse it where any member is not a plain file or folder.
 
@@ -329,6 +372,7 @@ def open_archive(
         size: its bytes.
         limits: how much it may hold.
         check: called between two steps.
+        listing: whether nothing is unpacked, so that links and the like are shown.
 
     Raises:
         UnsupportedContent: neither zip nor tar (plain, gzip, bzip2, xz), or encrypted.
@@ -341,12 +385,13 @@ def open_archive(
         file.seek(0)
         plain = _tar_bytes(file, head)
         if plain is not None:
-            return Archive(_Tar(cast("BinaryIO", _Guarded(plain))), size, limits, check)
+            tar = _Tar(cast("BinaryIO", _Guarded(plain)))
+            return Archive(tar, size, limits, check, listing=listing)
         if head[:2] == b"PK" and zipfile.is_zipfile(file):
             _refuse_many(file, limits)
             file.seek(0)
             guarded = cast("BinaryIO", _GuardedZip(file, limits.entries * ENTRY_BYTES))
-            return Archive(_Zip(guarded), size, limits, check)
+            return Archive(_Zip(guarded), size, limits, check, listing=listing)
     raise UnsupportedContent(
         "The file is not a zip or tar archive.", hint="Formats: zip, tar, tar.gz, tar.bz2, tar.xz."
     )

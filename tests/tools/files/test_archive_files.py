@@ -207,6 +207,34 @@ async def test_hostile_archives_change_nothing(box: Toolbox, ws: Path, case: str
     assert sorted(p.name for p in ws.parent.iterdir()) == ["state", "ws"]
 
 
+async def test_what_is_not_unpacked_is_listed(box: Toolbox, ws: Path) -> None:
+    for case, name, mark in (
+        *(("tar-link", "x", "a symbolic link"), ("zip-link", "x", "a symbolic link")),
+        *(("encrypted", "x", "encrypted"), ("slip", "../evil", "unsafe name")),
+        *(("control", "a\\u000ab", "unsafe name"), ("twice", "./a", "unsafe name")),
+    ):
+        (ws / "a.bin").write_bytes(HOSTILE[case][0]())
+        listed = await ok(box, "archive_files", action="list", archive="a.bin")
+        found = {entry["name"]: entry.get("unsafe", "") for entry in listed.data["entries"]}
+        assert found[name] == mark, case
+        assert f"[{mark}]" in listed.text
+    (ws / "a.bin").write_bytes(bomb_tar())
+    await refused(box, "archive_files", "too_large", action="list", archive="a.bin")
+
+
+async def test_times_of_files_are_kept(box: Toolbox, ws: Path) -> None:
+    when = 1_600_000_000
+    (ws / "f").write_text("x")
+    os.utime(ws / "f", (when, when))
+    for form in ("zip", "tar.gz"):
+        await ok(box, "archive_files", action="pack", archive=f"a.{form}", paths=["f"])
+        await ok(box, "archive_files", action="unpack", archive=f"a.{form}", folder=form)
+        assert (ws / form / "f").stat().st_mtime == when
+    (ws / "b.zip").write_bytes(zipped(("old", b"x")))
+    await ok(box, "archive_files", action="unpack", archive="b.zip", folder="b")
+    assert (ws / "b" / "old").stat().st_mtime > when, "it says no time"
+
+
 async def test_a_damaged_member_leaves_the_tree(box: Toolbox, ws: Path) -> None:
     data = bytearray(zipped(("a", b"first"), ("b", os.urandom(10_000)), ("c", b"last")))
     data[len(data) // 2] ^= 0xFF

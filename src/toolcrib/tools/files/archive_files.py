@@ -127,21 +127,29 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
 async def _list(archive: SafePath, ctx: Ctx) -> Result:
     def work(check: Checkpoint) -> tuple[ArchiveMember, ...]:
         with archive.open_read() as handle:
-            return open_archive(handle.file, handle.size, ArchiveLimits(), check).members
+            opened = open_archive(handle.file, handle.size, ArchiveLimits(), check, listing=True)
+            return opened.members
 
     members = await in_thread(work, ctx.deadline)
     room = room_in(ctx.budget(archive_files.name))
     total = sum(member.size for member in members)
     lines = [f"{archive.display}: {_entries(len(members))}, {counted(total, 'byte')}"]
-    spent = estimate(lines[0])
+    if any(member.unsafe for member in members):
+        lines.append("It is not unpacked as long as it holds what stands in brackets.")
+    spent = sum(map(estimate, lines))
     for number, member in enumerate(members):
         line = f"{member.name}/" if member.kind == "folder" else f"{member.name}  {member.size:,}"
+        line += f"  [{member.unsafe}]" if member.unsafe else ""
         spent += estimate(line + "\n")
         if spent > room:
             lines.append(f"and {len(members) - number:,} more")
             break
         lines.append(line)
-    entries = [{"name": m.name, "kind": m.kind, "size": m.size} for m in members[: len(lines)]]
+    entries = [
+        {"name": m.name, "kind": m.kind, "size": m.size}
+        | ({"unsafe": m.unsafe} if m.unsafe else {})
+        for m in members[: len(lines)]
+    ]
     return Result(
         text="\n".join(lines),
         data={"archive": archive.display, "entries": entries, "total": len(members)},
