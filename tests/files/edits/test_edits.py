@@ -239,6 +239,18 @@ NUMBERED = {
         "2|1|Ann Smyth\n3|2|Bob Jones\n4|3|Cy Young",
         "id|name\n1|Ann Smyth\n2|Bob Jones\n3|Cy Young\n",
     ),
+    "before a list": (
+        "start\n   of it\n1. first\n",
+        "2|   of it\n3|1. first",
+        "2|   of all\n3|1. first",
+        "start\n   of all\n1. first\n",
+    ),
+    "before lines without indentation": (
+        "a:\n  one word\n  two words\n",
+        "2:  one word\n3:  two words",
+        "2:  one\n3:end",
+        "a:\n  one\nend\n",
+    ),
     "a number of the text": (
         QUESTION,
         "1: the question\n2: what then",

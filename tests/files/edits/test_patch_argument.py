@@ -148,6 +148,12 @@ def test_copied_numbers_are_not_those_of_added_lines(added: str) -> None:
     assert applied(TABLE, patch) == TABLE.replace("}", '    3: "c three",\n}')
 
 
+def test_added_lines_without_numbers_keep_their_indentation() -> None:
+    text = "def f():\n    one = 1\n    two = 2\n"
+    patch = codex("@@", " 2|    one = 1", "+    more = 1", " 3|    two = 2")
+    assert applied(text, patch) == "def f():\n    one = 1\n    more = 1\n    two = 2\n"
+
+
 def test_copied_numbers_only_in_a_search() -> None:
     block = "f\n<<<<<<< SEARCH\n3: def f():\n4:     return 1\n=======\n{}\n>>>>>>> REPLACE\n"
     text = "\n\ndef f():\n    return 1\n"

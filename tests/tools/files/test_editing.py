@@ -370,6 +370,7 @@ class TestEditLines:
             (3, "   3 | THREE\n   4 | FOUR", "1\n  2\nTHREE\nFOUR\n"),
             (3, "3|THREE\n4|FOUR\n", "1\n  2\nTHREE\nFOUR\n"),
             (2, "2:   zwei\n3: drei", "1\n  zwei\ndrei\nfour\n"),
+            (1, "1|one more\n2|  2", "one more\n  2\nthree\nfour\n"),
             (2, "2|  zwei\n3|drei", "1\n  zwei\ndrei\nfour\n"),
             # What may be meant:
             (2, "5|five\n6|six", "1\n5|five\n6|six\nfour\n"),

@@ -574,7 +574,7 @@ def _new_lines(edit: Edit) -> list[str]:
 
 def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     best: _Found | None = None
-    refusal: ToolError | None = None
+    refusal: BadInput | None = None
     for plain in without_numbers(_lines(edit.old), _new_lines(edit)):
         plain_new = [""] if plain.new is None else plain.new
         old, new = "\n".join(plain.old), "\n".join(plain_new)
@@ -590,7 +590,8 @@ def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | Non
         if found is None or not _is_there(hay, found, plain.first):
             continue
         if plain.new is None:
-            raise unclear_numbers("new")
+            refusal = refusal or unclear_numbers("new")
+            continue
         exact = found.method == "last line end"
         method = (
             DIFFERENCE_NAMES["numbers"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from hashlib import blake2b
+from itertools import islice
 
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.files.edits.indentation import lead_of
@@ -115,6 +117,12 @@ def _form(mark: re.Match[str]) -> tuple[str | None, bool, str]:
     return mark["word"], mark["hash"] is None, mark["sep"].strip(" ")
 
 
+def _has_form(lines: Iterable[str], mark: re.Match[str]) -> bool:
+    """Whether lines start with numbers that are written as another one is."""
+    found = (_NUMBERED.fullmatch(line) for line in lines if line.lstrip()[:1] in "0123456789Ll")
+    return any(_form(own) == _form(mark) for own in found if own)
+
+
 def _numbering(lines: Sequence[str]) -> _Numbering | None:
     """How lines are numbered; None where not all are, in one form, each one more."""
     marks = [mark for mark in map(_NUMBERED.fullmatch, lines) if mark]
@@ -172,7 +180,7 @@ def _bare(old: _Numbering, line: str) -> str:
 
 def _alike(old: _Numbering, bare: Sequence[str]) -> bool:
     """Whether lines have numbers of their own where those of the old text have."""
-    return not is_numbered(old.rests) or is_numbered(bare)
+    return not _has_form(old.rests, old.marks[0]) or _has_form(bare, old.marks[0])
 
 
 def _counts_on(old: _Numbering, new: Sequence[str]) -> bool:
@@ -192,6 +200,11 @@ def _counts_on(old: _Numbering, new: Sequence[str]) -> bool:
     return True
 
 
+MAX_COMPARED = 20
+MAX_COMPARED_CHARS = 1000
+MIN_SIMILARITY = 0.7
+MIN_CERTAIN_LINE = 20
+"""A line from which on a number before it, as in `130: text`, is no key that fits by chance."""
 NUMBERS_TAKEN_OFF = "copied line numbers were taken off"
 
 
@@ -212,13 +225,13 @@ def without_copied_numbers(
     """
     solid = [line for line in new if line.strip()]
     found = _numbering(solid) if solid else None
-    if found is None or found.first != first + 1 or is_numbered(lines):
+    if found is None or found.first != first + 1 or _has_form(lines, found.marks[0]):
         return None
-    separator = found.marks[0]["sep"]
+    separator, word = found.marks[0]["sep"], found.marks[0]["word"]
     replaced = [line for line in lines[first:stop] if line.strip()]
-    again = {line.strip() for line in replaced} & {rest.strip() for rest in found.rests}
-    chance = not first or (separator == ":" and len(solid) == 1)
-    if separator == "." or (chance and not again and separator.strip() != "\u2192"):
+    chance = not first or (separator == ":" and len(solid) == 1 and first < MIN_CERTAIN_LINE)
+    certain = word or separator.strip() == "\u2192"
+    if separator == "." or (chance and not certain and not _come_again(found.rests, replaced)):
         return None
     rests = [rest for rest in found.rests if rest.strip()]
     if rests and all(rest.startswith(" ") for rest in rests):
@@ -231,6 +244,16 @@ def without_copied_numbers(
     if [rest.strip() for rest in found.rests] == [line.strip() for line in replaced]:
         return None
     return [plain.get(line, line) for line in new]
+
+
+def _come_again(new: Sequence[str], old: Sequence[str]) -> bool:
+    """Whether a line says nearly the same as the one in its place."""
+    pairs = islice(zip(new, old, strict=False), MAX_COMPARED)
+    return any(
+        SequenceMatcher(None, a.strip().lower(), b.strip().lower()).ratio() >= MIN_SIMILARITY
+        for a, b in pairs
+        if len(a) + len(b) < MAX_COMPARED_CHARS
+    )
 
 
 def unclear_numbers(name: str) -> BadInput:

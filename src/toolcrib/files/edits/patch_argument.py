@@ -128,6 +128,8 @@ def _found(
     try:
         return hunk, _place(hay, hunk, after, moved, name), ""
     except NotFound as error:
+        reason: ToolError = error
+        best: tuple[Hunk, Candidate, str] | None = None
         for plain, first, how in _plainer(hunk):
             try:
                 found = _place(hay, plain, after, moved, name)
@@ -137,9 +139,14 @@ def _found(
                 continue
             if first is None or found.first + 1 == first or not is_numbered(hay.lines):
                 if plain.unclear:
-                    raise unclear_numbers("the new lines") from None
-                return plain, found, how
-        raise error from None
+                    reason = unclear_numbers("the new lines")
+                elif "indent" not in found.needs:
+                    return plain, found, how
+                else:
+                    best = best or (plain, found, how)
+        if best is None:
+            raise reason from None
+        return best
 
 
 def _plainer(hunk: Hunk) -> Iterator[tuple[Hunk, int | None, str]]:
