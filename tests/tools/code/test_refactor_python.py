@@ -474,6 +474,15 @@ EXTRACTS = [
     ),
 ]
 
+BRANCHES = """def f(x):
+    if x > 1:
+        y = 1
+    else:
+        y = 2
+    z = y + 1
+    return z
+"""
+
 
 class TestExtract:
     @pytest.mark.parametrize(("text", "start", "end"), EXTRACTS)
@@ -513,6 +522,12 @@ class TestExtract:
             ("def f(x):\n    g = lambda: x\n    x = 2\n    return g\n", 2, 2, "change later"),
             ("def part(): pass\ndef f(x):\n    y = x\n    return y\n", 3, 3, "used already"),
             ("def f(x):\n    y = (x +\n        1)\n    return y\n", 2, 2, "whole statements"),
+            ("def f(a):\n    for i in a:\n        r = i\n    return r\n", 3, 4, "whole statements"),
+            (BRANCHES, 2, 3, "whole statements"),
+            (BRANCHES, 3, 4, "whole statements"),
+            (BRANCHES, 3, 5, "whole statements"),
+            (BRANCHES, 4, 5, "whole statements"),
+            (BRANCHES, 5, 6, "whole statements"),
             ("def f(x):\n    y = x; z = y\n    return z\n", 9, 9, "not in"),
             ("def f(x):\n    'doc'\n    return x\n", 2, 2, "docstring"),
             ("class A:\n    x = 1\n", 2, 2, "class body"),

@@ -20,6 +20,10 @@ from tests.tools.system.conftest import Machine
         ("sqrt(2)", "≈ 1.4142135623731"),
         ("15% * 80", "= 12"),
         ("200 * (1 + 10%)", "= 220"),
+        ("5 / 10% + 10%**2 + 50%/50%", "= 51.01"),
+        ("1/(1 + 1)% + max(1,300%)", "= 53"),
+        ("1,000% + 0", "= 10"),
+        ("200 - 10% * 80", "= 192"),
         ("10 % 3", "= 1"),
         ("10 mod 3", "= 1"),
         ("mod(10, 3)", "= 1"),
@@ -60,6 +64,21 @@ async def test_what_is_computed(machine: Machine, expression: str, answer: str) 
 )
 async def test_what_is_refused_is_refused_at_once(machine: Machine, expression: str) -> None:
     assert "Error (bad_input)" in await machine.refused("calculate", expression=expression)
+
+
+@each_case(
+    ("expression", "instead"),
+    [
+        ("200 - 10%", "Write 200 * (1 - 10%) for 10% less"),
+        ("100 + 2.5% + 7", "Write 100 * (1 + 2.5%) + 7 for 2.5% more"),
+        ("(50 + 50) - 10%", "Write (50 + 50) * (1 - 10%) for 10% less"),
+        ("50 + 200 - 10%", "Write PART * (1 - 10%) for 10% less, with PART for"),
+    ],
+)
+async def test_an_added_percentage_is_asked_about(
+    machine: Machine, expression: str, instead: str
+) -> None:
+    assert instead in await machine.refused("calculate", expression=expression)
 
 
 @each_case(

@@ -102,8 +102,18 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
     body, above = best
     inside = [i for i, s in enumerate(body) if top_of(s) <= end and (s.end_lineno or 0) >= start]
     part = PythonSelection(body, inside[0], inside[-1], above, *lines)
+    if _holds_more(file, part):
+        raise not_whole(f"Lines {start} to {end}")
     _need_own_lines(file, part)
     return part
+
+
+def _holds_more(file: PythonFile, part: PythonSelection) -> bool:
+    """Whether the lines have code before or behind the statements, such as `else:`."""
+    last = part.statements[-1]
+    before = file.source.lines[part.begin - 1 : top_of(part.statements[0]) - 1]
+    after = file.source.lines[last.end_lineno or last.lineno : part.end]
+    return any(line.strip() and not line.lstrip().startswith("#") for line in (*before, *after))
 
 
 def bodies_of(node: ast.AST) -> list[list[ast.stmt]]:

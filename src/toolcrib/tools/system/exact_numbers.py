@@ -34,9 +34,12 @@ FORMS = "It takes numbers, + - * / // % **, brackets, comparisons, and functions
 _SIGNS = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 """How people write times, over and minus."""
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-_PERCENT = re.compile(r"(?<=[\d.)])%(?=\s*(?:$|[-+*/),]))")
-_PERCENT_MORE = re.compile(r"(?<!\(1)(?<!^1)(?<=[\d.)])\s*[-+]\s*[\d.]+%(?!\s*[\w.(])")
-
+_PERCENT = re.compile(
+    r"(?:(?<![\w.])(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|(?<!\w)(\([^()]*\))|(?<=\)))"
+    r"%(?=\s*(?:$|[-+*/),]))"
+)
+_PERCENT_MORE = re.compile(r"(?<!\(1)(?<!^1)(?<=[\d.)])\s*([-+])\s*([\d.]+)%(?!\s*[\w.(*/])")
+_ONE_NUMBER = re.compile(r"-?[\d.,]+|\([^()]*\)")
 
 _SPELLINGS = (
     (re.compile(r"(?<=[\d)])\s*mod(?=[\s(\d-])", re.IGNORECASE), "%"),
@@ -57,11 +60,9 @@ def evaluate(expression: str) -> Number | bool:
     if len(expression) > MAX_CHARS:
         raise BadInput(f"The expression has more than {MAX_CHARS:,} characters.", hint=FORMS)
     text = expression.translate(_SIGNS).strip().rstrip("=").strip()
-    if _PERCENT_MORE.search(text):
-        raise BadInput(
-            "Percent of what? 200 + 10% can be 200.1 or 220.",
-            hint="Write 200 * (1 + 10%) for 10% more, or 200 + 0.1.",
-        )
+    percent = _PERCENT_MORE.search(text)
+    if percent is not None:
+        raise _percent_of_what(text, percent)
     text = _respelled(text)
     if not text:
         raise BadInput("There is nothing to compute.", hint=FORMS)
@@ -82,15 +83,34 @@ def evaluate(expression: str) -> Number | bool:
         raise BadInput(f"It cannot be computed: {reason}.", hint=FORMS) from None
 
 
+def _percent_of_what(text: str, found: re.Match[str]) -> BadInput:
+    """The error for a percentage that is added: its hint has the numbers of the expression."""
+    sign, share = found[1], found[2]
+    base, rest = text[: found.start()].strip(), text[found.end() :]
+    if not _ONE_NUMBER.fullmatch(base):
+        base, rest = "PART", ""
+    more = "more" if sign == "+" else "less"
+    of_base = "" if base != "PART" else ", with PART for what it is a share of"
+    return BadInput(
+        f"Percent of what? {sign} {share}% can be a share of what is before it, or {share}/100.",
+        hint=f"Write {base} * (1 {sign} {share}%){rest} for {share}% {more}{of_base}; "
+        f"or {share}/100.",
+    )
+
+
 def _respelled(text: str) -> str:
     """An expression as Python writes it."""
-    text = _PERCENT.sub("/100", text)
     if "(" not in text:  # in the brackets of a function a comma parts two numbers
         text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
-    text = text.replace("^", "**")
+    text = _PERCENT.sub(_hundredths, text).replace("^", "**")
     for pattern, plain in _SPELLINGS:
         text = pattern.sub(plain, text)
     return text
+
+
+def _hundredths(found: re.Match[str]) -> str:
+    share = found[1] or found[2]
+    return f"({share}/100)" if share else "/100"
 
 
 def spelled(value: Number | bool) -> tuple[str, bool]:
