@@ -91,11 +91,19 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
 
 def _rows_of(columns: Mapping[str, list[Any]]) -> list[list[Any]]:
     """The rows of a table that came as columns."""
+    _need_one_length(columns)
+    return [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+def _need_one_length(columns: Mapping[str, list[Any]]) -> None:
+    """Raises BadInput where columns are of different lengths."""
     sizes = {str(name): len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         lengths = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:40])
-        raise BadInput("The columns differ in their length.", hint=f"They have: {lengths}.")
-    return [list(row) for row in zip(*columns.values(), strict=True)]
+        raise BadInput(
+            "The columns differ in their length.",
+            hint=f"They have: {lengths}. Give null for what is missing.",
+        )
 
 
 def table_data(
@@ -153,15 +161,9 @@ def _labelled(data: Any) -> ChartData | None:
         }
     else:
         series = {"value": data.get("values") or data.get("data") or []}
-    size = len(labels)
-    return ChartData(
-        labels,
-        {
-            name: [_number(v) for v in [*values, *[None] * size][:size]]
-            for name, values in series.items()
-            if isinstance(values, list)
-        },
-    )
+    series = {name: values for name, values in series.items() if isinstance(values, list)}
+    _need_one_length({"labels": labels, **series})
+    return ChartData(labels, {k: list(map(_number, values)) for k, values in series.items()})
 
 
 def _number(value: Any, form: NumberFormat | None = None) -> float | None:

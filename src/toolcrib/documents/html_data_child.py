@@ -178,8 +178,12 @@ def _field(field: Any, tree: Any) -> dict[str, Any]:
     if field.tag == "select":
         options = field.find_all("option")
         found["options"] = [_text(option) for option in options]
-        chosen = next((option for option in options if "selected" in option.attrs), None)
-        found["value"] = _text(chosen) if chosen is not None else ""
+        values = [option.attrs.get("value", _text(option)) or "" for option in options]
+        if values != found["options"]:
+            found["option_values"] = values
+        chosen = [option for option in options if "selected" in option.attrs]
+        chosen = chosen if "multiple" in field.attrs else chosen[:1]
+        found["value"] = ", ".join(map(_text, chosen))
     elif field.tag in ("textarea", "button"):
         found["value"] = _text(field)
     elif kind != "password":

@@ -139,6 +139,14 @@ def test_our_own_drawings() -> None:
     assert spec["encoding"]["xOffset"]["field"] == "series"
 
 
+async def test_points_are_counted_as_they_are_drawn(box: Toolbox) -> None:
+    short = {"labels": ["a", "b", "c"], "values": [1, 2]}
+    await refused(box, "make_chart", "bad_input", data=short)
+    given = {"labels": ["1", "2"], "values": [1, "x"]}
+    drawn = await ok(box, "make_chart", kind="scatter", data=given, output="a.svg")
+    assert "1 point, 1 without a number left out; value from 1 to 1." in drawn.text
+
+
 def test_columns_by_name_are_drawn_and_must_be_of_one_length() -> None:
     drawn = chart_data({"month": ["May", "June"], "sales": [3, 5]})
     assert (drawn.labels, drawn.series) == (["May", "June"], {"sales": [3.0, 5.0]})

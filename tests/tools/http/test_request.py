@@ -106,6 +106,16 @@ async def test_bodies(server, box, given, kind, sent):
     assert server.last.method == "POST"
     assert server.last.headers["content-type"] == kind
     assert server.last.body.decode() == sent
+    assert ("sent as text/plain" in result.text) == kind.startswith("text/plain")
+
+
+async def test_what_json_cannot_hold_is_told(server, box):
+    server["/x"] = Reported(b'{"a": 1e400, "b": 1, "b": 2}')
+    result = await box.call("http_request", {"url": f"{server.url}/x"})
+    assert result.data["body"] == {"a": None, "b": 2}
+    assert "Infinity" not in result.text
+    assert "A key stands twice" in result.text
+    assert "too large to be read are null" in result.text
 
 
 async def test_an_empty_body_of_a_get_is_none(server, box):

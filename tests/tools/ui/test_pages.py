@@ -79,6 +79,19 @@ async def test_words_of_cells_and_items_stay_as_a_reader_sees_them(box: Toolbox)
     assert "Table 2: 1 row\n" in found.text
 
 
+async def test_fields_of_a_page_say_what_is_chosen(box: Toolbox) -> None:
+    html = (
+        "<form><input type=checkbox name=c value=1 checked><input type=radio name=r value=2>"
+        "<select name=s><option value=de>Germany<option value='' selected>None</select>"
+        "<select name=m multiple><option selected>a<option>b<option selected>c</select></form>"
+    )
+    found = await ok(box, "extract_html_data", html=html, kind="form")
+    assert "- c (checkbox) = 1, checked\n- r (radio) = 2\n" in found.text
+    assert "- s (select) = None of Germany [de], None []\n" in found.text
+    assert "- m (select) = a, c of a, b, c\n" in found.text
+    assert found.data["forms"][0]["fields"][2]["option_values"] == ["de", ""]
+
+
 @pytest.mark.rows("C094")
 async def test_fields_say_their_type(box: Toolbox) -> None:
     fields = [{"name": "Age", "type": "number"}, {"label": "Mailing address"}, "News: checkbox"]

@@ -29,6 +29,7 @@ from toolcrib.execution.workers import Workers
 from toolcrib.files.new_names import new_file
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
 from toolcrib.tools.data.query_table import QUERY
 
 MAX_ROWS = 100_000
@@ -143,4 +144,8 @@ def _summary(data: ChartData) -> str:
     for name, values in list(data.series.items())[:10]:
         numbers = [value for value in values if value is not None]
         parts.append(f"{name} from {min(numbers):g} to {max(numbers):g}" if numbers else name)
-    return f"{len(data.labels):,} points; {', '.join(parts)}."
+    rows = zip(*data.series.values(), strict=True)
+    count = sum(any(value is not None for value in row) for row in rows)
+    missing = len(data.labels) - count
+    left_out = f", {missing:,} without a number left out" if missing else ""
+    return f"{counted(count, 'point')}{left_out}; {', '.join(parts)}."

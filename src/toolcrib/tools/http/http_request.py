@@ -74,6 +74,10 @@ async def http_request(
     sent = header_texts(headers or {})
     empty = chosen in SAFE and body == {}
     content, kind = encoded(None if empty else body, sent.get("content-type", ""))
+    note = ""
     if content is not None and kind:
+        if kind.startswith("text/plain") and "content-type" not in sent:
+            note = "The body was sent as text/plain; a header content-type sends it as another."
         sent["content-type"] = kind
-    return await exchange(ServiceRequest(chosen, url, sent, content, auth.strip(), filter), ctx)
+    request = ServiceRequest(chosen, url, sent, content, auth.strip(), filter, note)
+    return await exchange(request, ctx)

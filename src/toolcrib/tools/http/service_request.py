@@ -20,7 +20,7 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
-from toolcrib.core.result import Result
+from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.settings import SecretConfig
 from toolcrib.execution.jq import MAX_RESULTS, run_program
 from toolcrib.files.content.kinds import detect, kind_of
@@ -98,7 +98,7 @@ def _read(response: Response, screen: SecretFilter, max_bytes: int) -> ServiceBo
         return ServiceBody("none", notes=notes)
     if not response.truncated and _may_be_json(response):
         try:
-            value = screen.value(json.loads(body, parse_constant=_refuse_constant))
+            value = screen.value(_loaded(body, notes))
             text = json.dumps(value, ensure_ascii=False, indent=2)
         except (ValueError, RecursionError):
             pass
@@ -124,6 +124,28 @@ def _may_be_json(response: Response) -> bool:
         return True
     looks = response.body.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in (b"{", b"[")
     return looks and (kind in ("", "application/octet-stream") or kind.startswith("text/"))
+
+
+def _loaded(body: bytes, notes: list[str]) -> Any:
+    """The value of JSON, and notes on what of it is not kept.
+
+    Raises:
+        ValueError, RecursionError: it is none.
+    """
+    found: set[str] = set()
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        items = dict(pairs)
+        if len(items) < len(pairs):
+            found.add("A key stands twice in an object: the last one is shown.")
+        return items
+
+    value = json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=once)
+    finite = json_numbers(value)
+    if finite != value:
+        found.add("Numbers too large to be read are null.")
+    notes += sorted(found)
+    return finite
 
 
 def _refuse_constant(name: str) -> Any:
@@ -440,7 +462,10 @@ IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 
 @dataclass(frozen=True, slots=True)
 class ServiceRequest:
-    """A request that was checked. `headers` have lower-case names; `auth` names a secret."""
+    """A request that was checked. `headers` have lower-case names; `auth` names a secret.
+
+    `note` is what a caller should know of what was sent.
+    """
 
     method: str
     url: str
@@ -448,6 +473,7 @@ class ServiceRequest:
     body: bytes | None = None
     auth: str = ""
     filter: str = ""
+    note: str = ""
 
 
 async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
@@ -496,7 +522,7 @@ async def _result(
 ) -> Result:
     url = screen.text(response.url)
     headers = headers_data(response.headers, screen)
-    notes = [*body.notes, *_advice(request, response, headers, ctx)]
+    notes = [*filter(None, (request.note,)), *body.notes, *_advice(request, response, headers, ctx)]
     data: dict[str, Any] = {
         "url": screen.text(request.url),
         "final_url": url,

@@ -83,11 +83,21 @@ def _forms(found: Mapping[str, Any]) -> list[str]:
         lines.append(f"Form {number} {form['name']}: {form['method']}{where}")
         for field in form["fields"]:
             value = f" = {field['value']}" if field.get("value") else ""
-            options = f" of {', '.join(field['options'])}" if field.get("options") else ""
+            value += ", checked" if field.get("checked") else ""
+            options = f" of {', '.join(_options(field))}" if field.get("options") else ""
             needed = ", required" if field["required"] else ""
             label = f' "{field["label"]}"' if field["label"] else ""
             lines.append(f"- {field['name']} ({field['type']}{needed}){label}{value}{options}")
     return lines
+
+
+def _options(field: Mapping[str, Any]) -> list[str]:
+    """The options as they are read, with what is sent for them where that is another text."""
+    values = field.get("option_values") or field["options"]
+    return [
+        label if label == value else f"{label} [{value}]"
+        for label, value in zip(field["options"], values, strict=True)
+    ]
 
 
 def _lists(found: Mapping[str, Any]) -> list[str]:
