@@ -33,6 +33,7 @@ from toolcrib.data.tables import (
     is_empty,
     left_out,
     read_table,
+    sheet_names,
 )
 from toolcrib.data.values import as_json_cell
 from toolcrib.files.content.kinds import charset_of
@@ -112,7 +113,7 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         answer["notes"] += opened.notes
         return answer, saved
 
-    return _read(request["files"], work)
+    return _read(request["files"], work, request["sql"])
 
 
 def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -131,13 +132,15 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
 
 
 def _read(
-    files: list[dict[str, Any]], work: Callable[[_Database], tuple[dict[str, Any], bytes]]
+    files: list[dict[str, Any]],
+    work: Callable[[_Database], tuple[dict[str, Any], bytes]],
+    sql: str = "",
 ) -> tuple[dict[str, Any], bytes]:
     """Work on files; where DuckDB cannot read one as CSV, our own reader converts it.
 
     What is too long for that is read without the rows that do not fit.
     """
-    opened = _Database(files)
+    opened = _Database(files, sql)
     try:
         opened.open()
         return work(opened)
@@ -179,23 +182,50 @@ def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
 class _Database:
     """A database in memory whose views are the files, closed to everything else."""
 
-    def __init__(self, files: list[dict[str, Any]]) -> None:
+    def __init__(self, files: list[dict[str, Any]], sql: str) -> None:
         self.notes: list[str] = []
         self.names: dict[str, dict[str, Any]] = {}
         self.connection = _OPENED[0]
-        self._files = files = self._filled(files)
-        new = [file for file in files if "place" not in file]
-        for file in new:
+        filled = self._filled(files)
+        self._is_one_file = len(filled) == 1
+        self._files = [part for file in filled for part in self._parts(file)]
+        for file in self._files:
             # Memory for what may have to be converted: DuckDB is told now what it may read.
             file["memory"] = os.memfd_create("table")
             file["place"] = f"/proc/self/fd/{file['fd']}"
-        if new:
-            self._lock([f"/proc/self/fd/{file[key]}" for file in new for key in ("fd", "memory")])
-        for file in new:
-            if not self._is_readable(file):
+        self._lock(
+            [f"/proc/self/fd/{file[key]}" for file in self._files for key in ("fd", "memory")]
+        )
+        for file in self._files:
+            if file.get("sheet"):
+                self._convert_sheet(file, sql)
+            elif not self._is_readable(file):
                 self._convert(file)
             elif file["kind"] == "csv":
                 self._convert_values(file)
+
+    def _parts(self, file: dict[str, Any]) -> list[dict[str, Any]]:
+        """A file, or the sheets of a workbook, of which the first is called after the file."""
+        file["table"] = stem = _plain(file["name"].rpartition("/")[2].split(".")[0])
+        if file["kind"] != "xlsx":
+            return [file]
+        os.lseek(file["fd"], 0, os.SEEK_SET)
+        stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
+        first, *others = sheet_names(stream, file["name"])
+        if not others:
+            return [file]
+        base = "" if self._is_one_file else f"{stem}_"
+        parts = [{**file, "sheet": sheet, "table": f"{base}{_plain(sheet)}"} for sheet in others]
+        names = ", ".join(part["table"] for part in parts)
+        self.notes.append(f"{file['name']}: sheet {first} is {stem}; other sheets: {names}.")
+        return [{**file, "sheet": first}, *parts]
+
+    def _convert_sheet(self, file: dict[str, Any], sql: str) -> None:
+        """Convert a sheet that is asked for, and the first that holds anything."""
+        is_first = all(other["kind"] == "xlsx" for other in self._files)
+        if is_first or not sql or file["table"].casefold() in sql.casefold():
+            with suppress(UnsupportedContent):  # it holds nothing
+                self._convert(file)
 
     def _filled(self, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Those of several files that hold anything."""
@@ -211,9 +241,12 @@ class _Database:
         """Make the views, over those that were there."""
         self.names = {}
         for file in self._files:
-            self._add(file, file["place"], strict=strict)
-        if len(self._files) == 1 and "data" not in self.names:
-            (name,) = self.names
+            if file["kind"] != "xlsx":  # else a sheet that nobody asks for
+                self._add(file, file["place"], strict=strict)
+        if not self.names:
+            raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
+        if self._is_one_file and "data" not in map(str.casefold, self.names):
+            name = next(iter(self.names))
             self.connection.execute(f'CREATE OR REPLACE VIEW data AS SELECT * FROM "{name}"')  # noqa: S608
 
     def convert(self) -> None:
@@ -293,9 +326,8 @@ class _Database:
             except BrokenQuotes:
                 continue
             break
-        self.notes += [
-            f"{file['name']}: {note}" for note in (*table.notes, *table.guesses.values())
-        ]
+        name = f"{file['name']}, {file['sheet']}" if file.get("sheet") else file["name"]
+        self.notes += [f"{name}: {note}" for note in (*table.notes, *table.guesses.values())]
         view = memoryview(content)
         while view:
             view = view[os.write(file["memory"], view) :]
@@ -304,7 +336,7 @@ class _Database:
         file["converted"] = Table(unique(table.columns), table.formats, iter(()))
 
     def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
-        name = self._name(file["name"])
+        name = self._name(file["table"])
         self.names[name] = file
         kind = file["kind"]
         if kind == "parquet":
@@ -335,14 +367,17 @@ class _Database:
             options.append("compression='gzip'")
         return "".join(f", {option}" for option in options)
 
-    def _name(self, path: str) -> str:
-        name = path.rpartition("/")[2].split(".")[0]
-        base = plain = _NOT_NAME.sub("_", name).strip("_") or "data"
-        turn = 2
-        while plain in self.names:
-            plain = f"{base}_{turn}"
-            turn += 1
+    def _name(self, base: str) -> str:
+        known = set(map(str.casefold, self.names))
+        plain, turn = base, 2
+        while plain.casefold() in known:
+            plain, turn = f"{base}_{turn}", turn + 1
         return plain
+
+
+def _plain(name: str) -> str:
+    """A name that SQL takes without quotes."""
+    return _NOT_NAME.sub("_", name).strip("_") or "data"
 
 
 def _type_name(statement: duckdb.Statement) -> str:

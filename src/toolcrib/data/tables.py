@@ -110,6 +110,15 @@ def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = 
     return _delimited(buffered, head, name, by_line=by_line)
 
 
+def sheet_names(stream: BinaryIO, name: str) -> list[str]:
+    """The sheets of a workbook, in order.
+
+    Raises:
+        UnsupportedContent, TooLarge: as of `read_table`.
+    """
+    return Workbook(_whole(io.BufferedReader(cast("io.RawIOBase", stream)), name), name).names
+
+
 def _whole(stream: io.BufferedReader[Any], name: str) -> bytes:
     data = stream.read(MAX_WHOLE_BYTES + 1)
     if len(data) > MAX_WHOLE_BYTES:

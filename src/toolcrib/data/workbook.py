@@ -80,7 +80,8 @@ class Workbook:
             raise NotFound(
                 f"{self._name} has no sheet {wanted}.", hint=f"Its sheets: {', '.join(names[:50])}."
             )
-        others = [name for name in names if name != names[number]]
+        by_name = wanted.lower() == names[number].lower()
+        others = [name for name in names if name != names[number] and not by_name]
         notes = [f"Sheet {names[number]}; others: {', '.join(others[:20])}."] if others else []
         return self._rows(self._sheets[number][1], notes), notes
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.data.test_query_table import workbook
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.context import Caller, Question
 from toolcrib.toolbox import Toolbox
@@ -253,6 +254,30 @@ def test_rows_that_do_not_fit_are_left_out_of_what_is_too_long(tmp_path: Path) -
     found = duckdb.sql(f"SELECT * FROM read_csv('{tmp_path}/x.csv', {options})").fetchall()
     assert (4, None) in found or ("4", None) in found
     assert len(found) >= 3
+
+
+async def test_sheets_of_a_workbook_are_tables(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("duckdb")
+
+    def row(*cells: str) -> str:
+        texts = (f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in cells)
+        return f"<row>{''.join(texts)}</row>"
+
+    workbook(ws / "w.xlsx", row("name", "n") + row("a", "1"))
+    asked = {"source": "w.xlsx", "sql": "SELECT name, x FROM data JOIN more ON true"}
+    both = await ok(box, "query_database", **asked)
+    assert both.data["rows"] == [["a", 7]]
+    assert "sheet Sales is w; other sheets: More." in both.text
+    described = await ok(box, "describe_database", source="w.xlsx")
+    assert [table["name"] for table in described.data["tables"]] == ["w", "More"]
+    workbook(ws / "blank.xlsx", "")
+    rest = await ok(box, "query_database", source="blank.xlsx", sql="SELECT * FROM data")
+    assert rest.data["rows"] == [[7]]
+    (ws / "x.csv").write_text("name\na\n")
+    asked = {"source": ".", "sql": "SELECT x FROM w_More JOIN w USING (name) JOIN x USING (name)"}
+    await refused(box, "query_database", "bad_input", **asked)
+    asked["sql"] = "SELECT n FROM w JOIN x USING (name) JOIN w_more ON x = 7"
+    assert (await ok(box, "query_database", **asked)).data["rows"] == [[1]]
 
 
 async def test_empty_files_of_a_folder_are_left_out(box: Toolbox, ws: Path) -> None:
