@@ -30,6 +30,7 @@ _AND = re.compile(rf"(?:{_QUOTED})|(?<!\S)(and)(?!\S)", re.IGNORECASE)
 _WORD = re.compile(_WORDS, re.IGNORECASE)
 _WHOLE_QUOTED = re.compile(_QUOTED, re.DOTALL)
 _PART_OF_DATE = re.compile(r"(\d{4})(?:-(\d\d?))?")
+_NOT = re.compile(r"\s*not\s+", re.IGNORECASE)
 _ORDERED = ("<", ">", "<=", ">=")
 _UNEQUAL = ("!=", "<>")
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -182,7 +183,14 @@ class _Conditions:
         return found is not None and found["operator"].lower().endswith("between")
 
     def test(self, text: str) -> Predicate:
-        """A condition as a test of rows."""
+        """A condition as a test of rows; `not` may stand before it."""
+        found, negated = self._pattern.fullmatch(text), _NOT.match(text)
+        if found and negated and self._columns.find(found["name"]) is None:
+            test = self._single(text[negated.end() :])
+            return lambda row: not test(row)
+        return self._single(text)
+
+    def _single(self, text: str) -> Predicate:
         found = self._pattern.fullmatch(text)
         if found is None:
             raise _unreadable(text)

@@ -132,6 +132,7 @@ SALES = """day,product,qty,price,left,unit price (EUR),sold to
         ("product = apple or product = pear and qty = 2", "12"),
         ("qty = 9 and (product = kiwi or (product in (pear, 'x, y')))", "3"),
         ("not (product = apple or qty between 2 and 4)", "3"),
+        ("not product = apple and NOT qty in (2, 4)", "3"),
         ("(qty between 2 and 4)and(product = kiwi)", "4"),
         ("qty not between 2 and 4 AND product = pear", "3"),
         ("qty > price", "1"),
