@@ -264,8 +264,8 @@ async def test_sheets_of_a_workbook_are_tables(box: Toolbox, ws: Path) -> None:
         return f"<row>{''.join(texts)}</row>"
 
     workbook(ws / "w.xlsx", row("name", "n") + row("a", "1"))
-    asked = {"source": "w.xlsx", "sql": "SELECT name, x FROM data JOIN more ON true"}
-    both = await ok(box, "query_database", **asked)
+    question = {"source": "w.xlsx", "sql": "SELECT name, x FROM data JOIN more ON true"}
+    both = await ok(box, "query_database", **question)
     assert both.data["rows"] == [["a", 7]]
     assert "sheet Sales is w; other sheets: More." in both.text
     described = await ok(box, "describe_database", source="w.xlsx")
@@ -274,10 +274,13 @@ async def test_sheets_of_a_workbook_are_tables(box: Toolbox, ws: Path) -> None:
     rest = await ok(box, "query_database", source="blank.xlsx", sql="SELECT * FROM data")
     assert rest.data["rows"] == [[7]]
     (ws / "x.csv").write_text("name\na\n")
-    asked = {"source": ".", "sql": "SELECT x FROM w_More JOIN w USING (name) JOIN x USING (name)"}
-    await refused(box, "query_database", "bad_input", **asked)
-    asked["sql"] = "SELECT n FROM w JOIN x USING (name) JOIN w_more ON x = 7"
-    assert (await ok(box, "query_database", **asked)).data["rows"] == [[1]]
+    question = {
+        "source": ".",
+        "sql": "SELECT x FROM w_More JOIN w USING (name) JOIN x USING (name)",
+    }
+    await refused(box, "query_database", "bad_input", **question)
+    question["sql"] = "SELECT n FROM w JOIN x USING (name) JOIN w_more ON x = 7"
+    assert (await ok(box, "query_database", **question)).data["rows"] == [[1]]
 
 
 async def test_empty_files_of_a_folder_are_left_out(box: Toolbox, ws: Path) -> None:
