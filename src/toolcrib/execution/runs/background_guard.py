@@ -40,6 +40,7 @@ from toolcrib.files.repositories.places import (
 from toolcrib.files.repositories.quarantine import (
     GIT_NAMES,
     READ_BY_GIT,
+    ContentBefore,
     KindBefore,
     RepositoryQuarantine,
     notes_on,
@@ -81,6 +82,7 @@ class BackgroundGuard:
         processes: looks after what covers.
         confined: gives the run's program; without a namespace of its own nothing is covered.
         kind_before: tells what was there before.
+        content_before: gives what a file held then.
 
     Attributes:
         notes: what was done, a line each.
@@ -92,13 +94,14 @@ class BackgroundGuard:
         processes: Processes,
         confined: Callable[[], Confined],
         kind_before: KindBefore,
+        content_before: ContentBefore = lambda _: None,
     ) -> None:
         self.notes: list[str] = []
         self._workspace = workspace
         self._processes = processes
         self._confined = confined
         self._kind_before = kind_before
-        self._quarantine = RepositoryQuarantine(workspace, kind_before)
+        self._quarantine = RepositoryQuarantine(workspace, kind_before, content_before)
         self._covered: dict[str, tuple[int, int]] = {}
         self._pinned: dict[str, tuple[int, int]] = {}
         self._mounted: set[str] = set()

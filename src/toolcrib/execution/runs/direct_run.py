@@ -40,6 +40,7 @@ from toolcrib.files.changes.undo_log import HELD
 from toolcrib.files.changes.view import ChangedFile, ChangeView
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.packed import MAX_PACKED_BYTES
 from toolcrib.files.repositories.quarantine import RepositoryQuarantine, notes_on
 from toolcrib.state.store import make_private
 from toolcrib.system.threads import Checkpoint, random_id
@@ -118,6 +119,16 @@ class DirectRun:
         entry = snapshot.entries.get("/".join(path.parts)) if snapshot is not None else None
         return "" if entry is None else entry.image.kind
 
+    def content_before(self, path: SafePath) -> bytes | None:
+        """What a file held before the run; None where that is not known."""
+        snapshot, cache = self._before.get(path.root.real), self.context.caches[path.root.real]
+        entry = snapshot.entries.get("/".join(path.parts)) if snapshot is not None else None
+        if entry is None or not entry.image.digest or entry.image.size > MAX_PACKED_BYTES:
+            return None
+        with suppress(ToolError, OSError):
+            return b"".join(cache.blobs.read(entry.image.digest))
+        return None
+
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Compare, log what was changed, and take it back where that was asked for."""
         try:
@@ -131,7 +142,9 @@ class DirectRun:
         compared = await asyncio.to_thread(self._compare, ctx)
         if self.background:
             paths = [path for each in compared for path in each.paths]
-            quarantine = RepositoryQuarantine(self.context.workspace, self.kind_before)
+            quarantine = RepositoryQuarantine(
+                self.context.workspace, self.kind_before, self.content_before
+            )
             quarantined = await asyncio.to_thread(quarantine.take, paths)
             if quarantined:
                 self._notes += notes_on(quarantined)

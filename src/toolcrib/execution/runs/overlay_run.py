@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Ctx
@@ -32,8 +33,9 @@ from toolcrib.files.changes.takeover import Takeover
 from toolcrib.files.changes.tree_store import TakeoverRefused
 from toolcrib.files.changes.verdict import Verdict, step_of, verdict_on
 from toolcrib.files.changes.view import ChangeView
-from toolcrib.files.handles import Root
+from toolcrib.files.handles import Root, read_plain
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.packed import MAX_PACKED_BYTES
 from toolcrib.system.collector import collect
 from toolcrib.system.disk_usage import blocks_of
 from toolcrib.system.file_systems import has_own_clock, system_of
@@ -158,6 +160,12 @@ class OverlayRun:
     def kind_before(self, path: SafePath) -> str:
         """The kind of what was there: all in the roots themselves is none of the run's."""
         return "link" if os.path.islink(path.absolute) else "file"  # noqa: PTH114
+
+    def content_before(self, path: SafePath) -> bytes | None:
+        """What a file held: what it holds now, see `kind_before`."""
+        with suppress(OSError):
+            return read_plain(path.absolute, MAX_PACKED_BYTES + 1, follow=False)
+        return None
 
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Read what was changed, and make it, keep it pending or drop it.

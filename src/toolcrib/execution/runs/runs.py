@@ -296,6 +296,7 @@ class Runs:
                 self._services.use(Processes),
                 lambda: confined,
                 strategy.kind_before,
+                strategy.content_before,
             )
             try:
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import SafePath
+from toolcrib.files.repositories.packed import MAX_PACKED_BYTES, PACKED, packed_trouble
 
 GIT = ".git"
 HOOKS = "hooks"
@@ -25,11 +26,14 @@ OWN_NAMES = re.compile(
 )
 """What git itself has in the folder of a repository, at its top."""
 SYMBOLIC = b"ref:"
+NOTES_REFERENCE = "NOTES_MERGE_REF"
+"""The one beside HEAD in which git itself names another reference."""
 OTHER_REFERENCES = frozenset(
-    {"AUTO_MERGE", "BISECT_EXPECTED_REV", "MERGE_AUTOSTASH"}
-    | {"NOTES_MERGE_PARTIAL", "NOTES_MERGE_REF"}
+    {"AUTO_MERGE", "BISECT_EXPECTED_REV", "NOTES_MERGE_PARTIAL", NOTES_REFERENCE}
 )
 """Beside those that end in HEAD, as ORIG_HEAD."""
+AUTOSTASH = "AUTOSTASH"
+"""The end of names of what git writes into the files by itself, once a merge or the like ends."""
 CONFLICTS = "MERGE_RR"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
 STATE_FOLDERS = frozenset({"rebase-merge", "rebase-apply", "sequencer", "rr-cache"})
@@ -69,24 +73,33 @@ def may_mislead(names: Sequence[str]) -> bool:
     if not names:
         return False
     last = names[-1].upper()
-    if "refs" in map(fold, names[:-1]) or last.endswith(("HEAD", *PACKS)):
+    if "refs" in map(fold, names[:-1]) or last.endswith(("HEAD", AUTOSTASH, *PACKS)):
         return True
-    is_named = last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS)
+    is_named = last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS, PACKED.upper())
     return is_named or not STATE_FOLDERS.isdisjoint(map(fold, names[:-1]))
 
 
-def _is_state(names: Sequence[str]) -> bool:
-    """Whether git keeps it for what it does later, by its path in the repository.
+def looked_at_bytes(names: Sequence[str]) -> int:
+    """How much of such a file `file_trouble` needs to see; longer ones are read a byte more."""
+    return MAX_PACKED_BYTES if fold(names[-1]) == PACKED else MAX_CONFIG_BYTES
 
-    A branch may have any name, and so may a further working tree and a module.
+
+def _within(names: Sequence[str]) -> list[str]:
+    """The folders of a file in the repository, further working tree or module that it is of.
+
+    A working tree may have any name, and so may a module, with slashes too: of that the first
+    part alone is left out.
     """
     folders = list(map(fold, names[:-1]))
     while folders and folders[0] == "worktrees":
         del folders[:2]
-    if folders[:1] == ["modules"]:
-        end = next((n for n, name in enumerate(folders) if n > 1 and name in STATE_FOLDERS), 0)
-        return bool(end) and {"refs", "logs"}.isdisjoint(folders[2:end])
-    return bool(folders) and folders[0] in STATE_FOLDERS
+    return folders[2:] if folders[:1] == ["modules"] else folders
+
+
+def _is_state(names: Sequence[str], above: Sequence[str]) -> bool:
+    """Whether git keeps it for what it does later, by the folders above any branch or log."""
+    is_module = fold(names[0]) == "modules"
+    return not STATE_FOLDERS.isdisjoint(above if is_module else above[:1])
 
 
 def file_trouble(names: Sequence[str], data: bytes) -> str:
@@ -100,24 +113,48 @@ def file_trouble(names: Sequence[str], data: bytes) -> str:
         names: of its path in the repository.
         data: what it holds.
     """
-    last, folders = names[-1].upper(), list(map(fold, names[:-1]))
-    if _is_state(names):
+    last, folders = names[-1].upper(), _within(names)
+    first = next((n for n, name in enumerate(folders) if name in ("refs", "logs")), len(folders))
+    is_autostash = last.endswith(AUTOSTASH) and first == len(folders)
+    if is_autostash or _is_state(names, folders[:first]):
         return "git would go on with it, or act as it says"
-    if "logs" in folders[:3]:
+    if folders[first:][:1] == ["logs"]:
         return ""
     if folders[-1:] == ["info"] and last == GRAFTS and "refs" not in folders:
         return SHOWS_OTHERS
-    if folders[-2:] == ["refs", "replace"]:
+    # In folders beneath it too: git takes what stands behind the last slash.
+    if folders[first:][:2] == ["refs", "replace"]:
         return SHOWS_OTHERS
+    if last == PACKED.upper() and first == len(folders):
+        return packed_trouble(data)
     if last == CONFLICTS:
         return "by it, git would copy the files that it names into the repository" if data else ""
     if last.endswith(PACKS):
         return "by it, git would read objects of another repository" if _leads_away(data) else ""
     if not data.startswith(SYMBOLIC):
         return ""
+    depth = len(folders) - first
+    return _symbolic_trouble(list(names[len(names) - 1 - depth :]), data)
+
+
+def _symbolic_trouble(names: Sequence[str], data: bytes) -> str:
+    """What is wrong with a reference that leads to another one; "" where git makes it so itself.
+
+    Args:
+        names: of its path, from `refs` on.
+        data: what it holds.
+    """
     target = data.removeprefix(SYMBOLIC).strip()
-    misled = len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target
-    return "by it, git would write to what is no branch or tag" if misled else ""
+    if len(data) > MAX_CONFIG_BYTES or not target.startswith(b"refs/") or b".." in target:
+        return "by it, git would write to what is no branch or tag"
+    *folders, last = names
+    start = {"HEAD": "refs/heads/", NOTES_REFERENCE: "refs/notes/"}.get(last, "")
+    if folders:
+        is_remote = last == "HEAD" and len(folders) > 2 and folders[:2] == ["refs", "remotes"]
+        start = "/".join((*folders, "")) if is_remote else ""
+    if start and target.startswith(os.fsencode(start)):
+        return ""
+    return "by it, git would change another branch than the one that it names"
 
 
 def _leads_away(packs: bytes) -> bool:

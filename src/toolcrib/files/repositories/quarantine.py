@@ -14,6 +14,7 @@ from pathlib import Path
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.handles import read_plain
+from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import hash_size_in
 from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, index_trouble
@@ -28,12 +29,13 @@ from toolcrib.files.repositories.places import (
     is_repository,
     led_to,
     lies_in_repository,
+    looked_at_bytes,
     may_mislead,
     named_in,
 )
 from toolcrib.files.repositories.settings import trouble
 from toolcrib.files.trees import parent_of
-from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of
+from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of, write_new
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
@@ -54,7 +56,11 @@ OBEYED = ("commondir", WORKTREE_SETTINGS, "config")
 
 KindBefore = Callable[[SafePath], str]
 """The kind of what was there before the run; "" for nothing."""
+ContentBefore = Callable[[SafePath], bytes | None]
+"""What a file held before the run; None for no file, and where that is not known."""
 SUFFIX = ".refused"
+MAX_QUOTED_BYTES = 100
+"""Of what is removed for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +70,12 @@ class RepositoryQuarantine:
     Args:
         workspace: where.
         kind_before: tells what was there before the run.
+        content_before: gives what a file held then.
     """
 
     workspace: Workspace
     kind_before: KindBefore
+    content_before: ContentBefore = lambda _: None
 
     def take(self, paths: Iterable[str]) -> dict[str, str]:
         """Rename what makes git obey what a run has made; what was done, by name. Blocking.
@@ -86,8 +94,8 @@ class RepositoryQuarantine:
                 refused[printable(place.display)] = f"removed: {LINK}"
             if self._is_new_pipe(place) and _unlinked(place):
                 refused[printable(place.display)] = "removed: a pipe, for which git would wait"
-            if (where := self._file_trouble(place)) and _renamed(place):
-                refused[printable(place.display)] = f"was put aside: {where}"
+            if (why := self._file_trouble(place)) and (done := self._taken_back(place)):
+                refused[printable(place.display)] = f"{done}: {why}"
             for depth, name in enumerate(place.parts):
                 if name in GIT_NAMES:
                     places[place.ancestor(depth + (name == ".git"))] = None
@@ -191,9 +199,30 @@ class RepositoryQuarantine:
         if depth is None:
             return ""
         with suppress(ToolError, OSError):
-            if _kind(place) == "file":
-                return file_trouble(place.parts[depth:], _read(place))
+            if place.gate.pattern(place, "write") and self.kind_before(place.parent):
+                return ""  # of an operation of the user's, which goes on beside the run
+            limit, before = looked_at_bytes(place.parts), self.content_before(place)
+            data = _read(place, limit) if _kind(place) == "file" else None
+            if data is not None and (before is None or data != before[: limit + 1]):
+                return file_trouble(place.parts[depth:], data)
         return ""
+
+    def _taken_back(self, place: SafePath) -> str:
+        """Undo what a run did to a file of a repository; what was done, "" for nothing.
+
+        A reference is one under any name, so none is put aside beside it.
+        """
+        before, depth = self.content_before(place), repository_depth(place) or 0
+        if before is None and "refs" not in map(fold, place.parts[depth:]):
+            return "was put aside" if _renamed(place) else ""
+        held = _read(place, MAX_QUOTED_BYTES)[:MAX_QUOTED_BYTES]
+        if not _unlinked(place):
+            return ""
+        with suppress(ToolError, OSError):
+            if before is not None:
+                write_new(place.granted(), before)
+                return "was put back as it was"
+        return f"was removed (it held {printable(held.decode('utf-8', 'replace').strip())!r})"
 
     def _is_new_pipe(self, place: SafePath) -> bool:
         """Whether a run made a named pipe where git reads a file."""
