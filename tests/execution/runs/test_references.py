@@ -149,3 +149,81 @@ async def test_what_the_user_had_stays_beside_a_run(bench: RunBench, root: Path)
     assert shell(root, "git symbolic-ref refs/heads/master") == "refs/heads/main\n"
     shell(root, "echo both > a; git add a; GIT_EDITOR=true git rebase --continue")
     assert shell(root, "git log --format=%s").split() == ["three", "two", "one"]
+
+
+@pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
+async def test_git_shows_what_a_run_has_changed(each: RunBench, root: Path, flag: str) -> None:
+    """Files at which git does not look, but for those that were so before."""
+    shell(root, f"{COMMITTED}; echo b > b; git add b; git commit -qm b")
+    shell(root, "git update-index --skip-worktree b")
+    outcome = await each.changed(f"echo evil > a; git update-index --{flag} a; echo mine > b")
+    assert shell(root, "git status --porcelain") == " M a\n"
+    assert (root / "b").read_text() == "mine\n"
+    in_place = "no change of a" in str(outcome.notes)
+    assert in_place == ("put back" in str(outcome.notes))
+    await each.changed("echo c > c; git add c")
+    assert shell(root, "git ls-files -t b; git status --porcelain") == "S b\n M a\nA  c\n"
+
+
+async def test_a_job_that_hides_what_it_changed_is_told(bench: RunBench, root: Path) -> None:
+    shell(root, COMMITTED)
+    running = await bench.start(
+        "echo evil > a; git update-index --assume-unchanged a; echo made; sleep 60"
+    )
+    await lines_of(running, "made")
+    notes = (await running.finish()).notes
+    assert any("git would show no change of a" in note for note in notes), notes
+    await bench.undo()
+    assert shell(root, "git status --porcelain") == ""
+    assert (root / "a").read_text() == "one\n"
+
+
+async def test_files_that_settings_leave_out_stay_so(each: RunBench, root: Path) -> None:
+    shell(root, f"{COMMITTED}; mkdir in out; touch in/a out/a; git add .; git commit -qm two")
+    shell(root, "git config core.sparseCheckout true; git config core.sparseCheckoutCone true")
+    shell(root, "printf '/*\\n!/*/\\n/in/\\n' > .git/info/sparse-checkout; git read-tree -mu HEAD")
+    outcome = await each.changed(
+        "git checkout -qb more; b=$(git hash-object -w a); git update-index --add --cacheinfo "
+        "100644,$b,out/b; git update-index --skip-worktree out/b; git commit -qm three"
+    )
+    assert outcome.state == "applied", outcome.notes
+    assert shell(root, "git status --porcelain; git ls-files -t out") == "S out/a\nS out/b\n"
+
+
+UNSORTED = (
+    "head -1 .git/packed-refs > p; grep -v '^[#^]' .git/packed-refs | sort -rk2 >> p; "
+    "mv p .git/packed-refs"
+)
+
+
+async def test_no_packed_branch_seems_to_be_gone(each: RunBench, root: Path) -> None:
+    shell(root, f"{COMMITTED}; git tag -am v1 v1; echo two > a; git commit -qam two")
+    shell(root, "git branch b; git branch c; git pack-refs --all")
+    before = references(root)
+    twice, unknown = "sed -i 2p .git/packed-refs", "echo x >> .git/packed-refs"
+    for script in (UNSORTED, twice, unknown):
+        outcome = await each.changed(f"{script}; echo x > note")
+        assert any("packed-refs" in note for note in outcome.notes), (script, outcome.notes)
+        assert references(root) == before, script
+
+
+async def test_no_packed_branch_seems_to_be_gone_by_a_job(bench: RunBench, root: Path) -> None:
+    shell(root, f"{COMMITTED}; git branch b; git branch c; git pack-refs --all")
+    before = references(root)
+    running = await bench.start(f"{UNSORTED}; echo made; sleep 60")
+    await lines_of(running, "made")
+    notes = (await running.finish()).notes
+    assert any("put back as it was: it is not sorted" in note for note in notes), notes
+    assert references(root) == before
+
+
+async def test_what_packed_tags_lead_to_is_found_out_by_git(bench: RunBench, root: Path) -> None:
+    shell(root, f"{COMMITTED}; git tag -am v1 v1; git pack-refs --all; echo two > a")
+    shell(root, "git commit -qam two")
+    outcome = await bench.changed(
+        'sed -i "s/^^.*/^$(git rev-parse HEAD)/" .git/packed-refs; git describe HEAD | grep -x v1'
+    )
+    assert outcome.state == "applied", outcome.notes
+    assert shell(root, "git describe HEAD").startswith("v1-1-g")
+    shell(root, "git pack-refs --all; git fsck --strict")
+    assert "peeled" in (root / ".git/packed-refs").read_text()

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.indexes import index_naming
-from toolcrib.files.repositories.index import UNREADABLE, index_trouble, plain_index, read_index
+from toolcrib.files.repositories.index import (
+    UNREADABLE,
+    hidden_names,
+    index_trouble,
+    plain_index,
+    read_index,
+)
 
 MISPLACED = (
     "../x", "a/../../x", "..", "/etc/x", "a//x", "./x", ".git/hooks/x", "a/.git/config", ".GIT/x",
@@ -73,7 +79,7 @@ def test_what_git_has_noted_for_itself_is_made_anew(tmp_path: Path, form: str) -
     whole = place.read_bytes()
     assert {each.kind for each in read_index(whole, size).extensions} >= {b"TREE", b"UNTR"}
     before = git(tmp_path, "ls-files", "-s", "--debug"), git(tmp_path, "status", "--porcelain")
-    place.write_bytes(plain_index(whole, size))
+    place.write_bytes(plain_index(whole, size, whole))
     assert read_index(place.read_bytes(), size) == (read_index(whole, size).entries, [])
     assert git(tmp_path, "fsck", "--strict", "--no-dangling") == b""
     assert before == (
@@ -83,6 +89,36 @@ def test_what_git_has_noted_for_itself_is_made_anew(tmp_path: Path, form: str) -
     git(tmp_path, "update-index", "--split-index")
     split = place.read_bytes()
     assert b"link" in plain_index(split, size), "its entries are not all without that"
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_git_looks_at_each_file_that_was_changed(tmp_path: Path, form: str, version: str) -> None:
+    size = 32 if form == "sha256" else 20
+    git(tmp_path, "init", "-q", f"--object-format={form}")
+    for name in ("assumed", "mine", "plain", "skipped", "theirs"):
+        (tmp_path / name).write_text("old")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "update-index", "--index-version", version, "--skip-worktree", "mine")
+    place = tmp_path / ".git/index"
+    old = place.read_bytes()
+    git(tmp_path, "update-index", "--assume-unchanged", "assumed", "theirs")
+    git(tmp_path, "update-index", "--skip-worktree", "skipped", "theirs")
+    new = place.read_bytes()
+    assert hidden_names(new, size, old) == [b"assumed", b"skipped", b"theirs"]
+    assert hidden_names(new, size, old, is_sparse=True) == [b"assumed", b"theirs"]
+    assert hidden_names(new, size, new) == []
+    for name in ("assumed", "mine", "plain", "skipped", "theirs"):
+        (tmp_path / name).write_text("new")
+    (tmp_path / "plain").write_text("old")
+    place.write_bytes(plain_index(new, size, old))
+    changed = b"assumed\nskipped\ntheirs\n"
+    assert git(tmp_path, "diff", "--name-only") == changed
+    # What is noted of the state of a file holds only if it was noted before.
+    place.write_bytes(plain_index(old, size))
+    assert b"size: 3" not in git(tmp_path, "ls-files", "--debug")
+    assert plain_index(old, size, old) == old
+    assert git(tmp_path, "fsck", "--strict", "--no-dangling") == b""
 
 
 def test_folders_that_git_looks_into_lie_in_the_working_tree(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class Comparison:
 
     def _judge(self, handle: Handle, after: Snapshot) -> ChangeJudge:
         deltas = self._differing(handle, after)
-        return ChangeJudge.of(deltas, self.workspace.roots, self.config)
+        return ChangeJudge.of(deltas, self.workspace.roots, self.config, in_place=True)
 
     def _loggable(self, delta: Delta) -> Delta | None:
         """A change as the log has it; None for what it cannot speak of, or undo must not touch.

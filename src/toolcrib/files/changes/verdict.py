@@ -150,9 +150,19 @@ class ChangeJudge:
     _barring: dict[tuple[str, ...], Callable[[str], str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, deltas: Sequence[Delta], roots: Sequence[Root], names: WorkspaceConfig) -> Self:
-        """Of these changes; `names` are those that the user protects."""
-        repositories = RunRepositories.among(deltas, roots)
+    def of(
+        cls,
+        deltas: Sequence[Delta],
+        roots: Sequence[Root],
+        names: WorkspaceConfig,
+        *,
+        in_place: bool = False,
+    ) -> Self:
+        """Of these changes; `names` are those that the user protects.
+
+        For `in_place` see `RunRepositories`.
+        """
+        repositories = RunRepositories.among(deltas, roots, in_place=in_place)
         allowed = list(map(repositories.allowed, deltas))
         own = frozenset({*names.protect_read, *names.protect_write})
         return cls(allowed, repositories, RunLinks(allowed, roots), own)

@@ -124,6 +124,16 @@ def hash_size_of(config: bytes) -> int:
     return HASH_SIZES[bool(found) and found[-1].lower() == b"sha256"]
 
 
+def is_sparse_by(config: bytes) -> bool:
+    """Whether files of the working tree may be left out, by these settings."""
+    found = [
+        value
+        for section, key, value in settings_in(config)
+        if (section, key) == (b"core", b"sparsecheckout")
+    ]
+    return bool(found) and found[-1].lower() not in (b"false", b"no", b"off", b"0", b"")
+
+
 def value_of(text: bytes) -> bytes:
     """What git takes for the value of what stands behind `=`."""
     found, quoted, end = bytearray(), False, 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from struct import Struct
 from typing import NamedTuple
 
@@ -31,11 +32,13 @@ _FLAGS = Struct(">H")
 _FIXED_BYTES = 40
 """Times, mode, owner and size of a file, before its hash."""
 _MODE_AT, _MAX_OFFSET_BYTES = 24, 10
-_NAME_LENGTH, _IS_EXTENDED = 0x0FFF, 0x4000
+_NAME_LENGTH, _IS_EXTENDED, _ASSUMED, _SKIPPED = 0x0FFF, 0x4000, 0x80, 0x40
 _SUSPECT = re.compile(rb"(?:\A|/)(?:/|\Z|\.|git~|[^/]*[^\x00-\x7f])", re.IGNORECASE)
 """A component that has to be looked at: empty, with a dot, a short name, or beyond ASCII."""
 
 
+_SPLIT = b"link"
+"""The extension of an index whose entries stand in a shared one too."""
 _UNTRACKED = b"UNTR"
 """The extension in which git notes what of each folder it does not know."""
 _STATUS_BYTES = 36
@@ -51,6 +54,20 @@ class GitIndexEntry(NamedTuple):
     def hash(self, size: int) -> bytes:
         """Of the content, of so many bytes."""
         return self.says[4 : 4 + size]
+
+    def hiding(self, size: int) -> tuple[bool, bool]:
+        """Whether git is not to look at the file: it is assumed to be unchanged, or left out."""
+        flags = self.says[4 + size :]
+        return bool(flags[0] & _ASSUMED), len(flags) > 2 and bool(flags[2] & _SKIPPED)
+
+
+class PlacedEntry(NamedTuple):
+    """An entry, and where it begins, its flags begin, and it ends."""
+
+    entry: GitIndexEntry
+    start: int
+    flags_at: int
+    end: int
 
 
 class IndexExtension(NamedTuple):
@@ -88,12 +105,17 @@ def read_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> GitIndex:
     Raises:
         ValueError, IndexError: it is no index with hashes of that size.
     """
+    placed = list(_placed_entries(data, hash_size))
+    at, end = placed[-1].end if placed else _HEADER.size, len(data) - hash_size
+    return GitIndex([each.entry for each in placed], list(_extensions(data, at, end)))
+
+
+def _placed_entries(data: bytes, hash_size: int) -> Iterator[PlacedEntry]:
     if len(data) < _HEADER.size + hash_size:
         raise ValueError
     signature, version, count = _HEADER.unpack_from(data)
     if signature != SIGNATURE or version not in (2, 3, 4):
         raise ValueError
-    entries: list[GitIndexEntry] = []
     at, end, last, size = _HEADER.size, len(data) - hash_size, b"", 0
     for _ in range(count):
         start, flags_at = at, at + _FIXED_BYTES + hash_size
@@ -117,11 +139,10 @@ def read_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> GitIndex:
             at = start + (stop - start + 8) // 8 * 8
         if at > end or b"\0" in last:
             raise ValueError
-        entries.append(GitIndexEntry(last, says))
+        yield PlacedEntry(GitIndexEntry(last, says), start, flags_at, at)
         size += len(last)
         if size > MAX_NAMES_BYTES:  # in version 4 a short file can say very long names
             raise ValueError
-    return GitIndex(entries, list(_extensions(data, at, end)))
 
 
 def index_trouble(data: bytes, hash_size: int = HASH_SIZES[0]) -> str:
@@ -148,21 +169,88 @@ def index_trouble(data: bytes, hash_size: int = HASH_SIZES[0]) -> str:
     return ""
 
 
-def plain_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> bytes:
-    """An index without what git has noted in it for itself, and makes anew where it is missing.
+def plain_index(
+    data: bytes, hash_size: int = HASH_SIZES[0], old: bytes = b"", *, is_sparse: bool = False
+) -> bytes:
+    """An index as its entries say, by which git looks at each file that was changed.
+
+    Left out is what git has noted beside them for itself, and makes anew where it is missing.
+    Taken from entries is which times and inode a file had, unless they had it before, and what
+    `hidden_names` finds.
+
+    Args:
+        data: of the file.
+        hash_size: the bytes of a hash in that repository.
+        old: of the file before.
+        is_sparse: whether files are left out by the settings of the repository.
 
     Raises:
         ValueError, IndexError: it is no index with hashes of that size.
     """
-    extensions = read_index(data, hash_size).extensions
-    required = [each for each in extensions if each.is_required]
-    if len(required) == len(extensions):
-        return data
-    body = data[: extensions[0].start] + b"".join(data[each.start : each.end] for each in required)
+    placed, index = list(_placed_entries(data, hash_size)), read_index(data, hash_size)
+    known, states, body = _known(old, hash_size), _states(old, hash_size), bytearray(data)
+    for entry, start, flags_at, _ in placed:
+        if states.get(entry.name) != data[start : start + _FIXED_BYTES]:
+            body[start : start + _MODE_AT] = bytes(_MODE_AT)
+            body[start + _MODE_AT + 4 : start + _FIXED_BYTES] = bytes(_FIXED_BYTES - _MODE_AT - 4)
+        assumed, skipped = _newly_hiding(entry, hash_size, known, is_sparse=is_sparse)
+        body[flags_at] &= ~(_ASSUMED * assumed) & 0xFF
+        if skipped:
+            body[flags_at + 2] &= ~_SKIPPED & 0xFF
+    end = placed[-1].end if placed else _HEADER.size
+    required = (body[each.start : each.end] for each in index.extensions if each.is_required)
+    plain = bytes(body[:end]) + b"".join(required)
     if not any(data[-hash_size:]):  # index.skipHash
-        return body + bytes(hash_size)
+        return plain + bytes(hash_size)
     digest = hashlib.sha1 if hash_size == HASH_SIZES[0] else hashlib.sha256
-    return body + digest(body, usedforsecurity=False).digest()
+    return plain + digest(plain, usedforsecurity=False).digest()
+
+
+def hidden_names(
+    data: bytes, hash_size: int = HASH_SIZES[0], old: bytes = b"", *, is_sparse: bool = False
+) -> list[bytes]:
+    """The names at whose files git is told not to look any more: it shows no change of them.
+
+    For the parameters see `plain_index`. Where files are left out by settings, git looks at those
+    that are there all the same.
+    """
+    known = _known(old, hash_size)
+    return [
+        entry.name
+        for entry in read_index(data, hash_size).entries
+        if any(_newly_hiding(entry, hash_size, known, is_sparse=is_sparse))
+    ]
+
+
+Hiding = tuple[bool, bool]
+
+
+def _known(old: bytes, hash_size: int) -> dict[bytes, Hiding] | None:
+    """What entries said before; None where they are not all known, since the index is split."""
+    with suppress(ValueError, IndexError):
+        index = read_index(old, hash_size)
+        if any(extension.kind == _SPLIT for extension in index.extensions):
+            return None
+        return {entry.name: entry.hiding(hash_size) for entry in index.entries}
+    return {}
+
+
+def _newly_hiding(
+    entry: GitIndexEntry, hash_size: int, known: dict[bytes, Hiding] | None, *, is_sparse: bool
+) -> Hiding:
+    assumed, skipped = entry.hiding(hash_size)
+    if known is None or not (assumed or skipped):
+        return False, False
+    was_assumed, was_skipped = known.get(entry.name, (False, False))
+    return assumed and not was_assumed, skipped and not was_skipped and not is_sparse
+
+
+def _states(old: bytes, hash_size: int) -> dict[bytes, bytes]:
+    """What an index noted of the state of each file."""
+    with suppress(ValueError, IndexError):
+        placed = _placed_entries(old, hash_size)
+        return {each.entry.name: old[each.start : each.start + _FIXED_BYTES] for each in placed}
+    return {}
 
 
 def _is_misplaced(name: bytes) -> bool:

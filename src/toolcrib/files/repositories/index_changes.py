@@ -17,10 +17,12 @@ from toolcrib.files.repositories.index import (
     SIGNATURE,
     UNREADABLE,
     GitIndexEntry,
+    hidden_names,
     index_trouble,
     read_index,
 )
 from toolcrib.files.repositories.membership import MODULES, module_depth, repository_depth
+from toolcrib.text.display import printable, some_of
 
 CONFIG = "config"
 
@@ -36,8 +38,19 @@ def staging_trouble(delta: Delta, hash_size: int) -> str:
     if not why and fold(delta.path.name) != "index":
         # Its checksum is part of its name, so it is taken as it is; git writes no more to one.
         others = [e for e in read_index(data, hash_size).extensions if not e.is_position]
-        why = "the shared part of its index says more than names" if others and data else ""
+        more = others or hidden_names(data, hash_size)
+        why = "the shared part of its index says more than names" if more and data else ""
     return why
+
+
+def hiding_trouble(delta: Delta, hash_size: int, *, is_sparse: bool) -> str:
+    """What an index has git hide of the working tree; "" for nothing."""
+    with suppress(ValueError, IndexError):
+        old = read_content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
+        names = hidden_names(index_content(delta), hash_size, old, is_sparse=is_sparse)
+        displayed = [printable(name.decode("utf-8", "replace")) for name in names]
+        return f"by its index, git would show no change of {some_of(displayed)}" * bool(names)
+    return ""
 
 
 def staged(delta: Delta) -> list[tuple[SafePath, bytes]]:

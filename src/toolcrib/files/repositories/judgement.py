@@ -16,13 +16,14 @@ from string import hexdigits
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.sources import BytesSource, read_content
-from toolcrib.files.handles import Root
+from toolcrib.files.handles import Root, read_plain
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories.credentials import hash_size_in, hash_size_of
-from toolcrib.files.repositories.index import INDEX, plain_index
+from toolcrib.files.repositories.credentials import hash_size_in, hash_size_of, is_sparse_by
+from toolcrib.files.repositories.index import INDEX, MAX_INDEX_BYTES, plain_index
 from toolcrib.files.repositories.index_changes import (
     CONFIG,
+    hiding_trouble,
     index_content,
     index_depth,
     staging_trouble,
@@ -41,6 +42,7 @@ from toolcrib.files.repositories.objects import (
     TOO_MUCH,
     object_hash,
 )
+from toolcrib.files.repositories.packed import MAX_PACKED_BYTES, PACKED, plain_packed
 from toolcrib.files.repositories.places import (
     BARE_REPOSITORY,
     GIT,
@@ -49,12 +51,14 @@ from toolcrib.files.repositories.places import (
     file_trouble,
     is_bare_repository,
     lies_in_repository,
+    looked_at_bytes,
     may_mislead,
 )
 from toolcrib.files.repositories.settings import trouble, trouble_of_change
 from toolcrib.text.display import printable
 
 LINK = "a link in a repository, through which git would write"
+SETTINGS = (CONFIG, "config.worktree")
 LEGACY = ("remotes", "branches")
 """Old places of settings."""
 ATTRIBUTES = ("info", "attributes")
@@ -114,16 +118,20 @@ class RunRepositories:
 
     Args:
         roots: of the workspace.
+        in_place: whether the changes stand in the files already, so that none is made otherwise.
     """
 
     roots: Sequence[Root]
+    in_place: bool = False
     _found: dict[Key, RunRepository] = field(default_factory=dict)
     _unpacked: int = 0
 
     @classmethod
-    def among(cls, deltas: Iterable[Delta], roots: Sequence[Root]) -> RunRepositories:
+    def among(
+        cls, deltas: Iterable[Delta], roots: Sequence[Root], *, in_place: bool = False
+    ) -> RunRepositories:
         """Judge all that is new; folders come before what they hold."""
-        found = cls(roots)
+        found = cls(roots, in_place)
         for delta in deltas:
             found._examine(delta)
         return found
@@ -144,14 +152,19 @@ class RunRepositories:
         """A change as it may be made: with leave where it was found harmless.
 
         An index is taken over by its entries: what git has noted in it beside them, such as the
-        tree that they make, may be false, and git makes it anew.
+        tree that they make, may be false, and git makes it anew. So are packed references.
         """
         found = self.of(delta.path)
+        if self._is_packed(found, delta):
+            data = read_content(delta.new, max_bytes=MAX_PACKED_BYTES)
+            delta = delta if data is None else replace(delta, new=BytesSource(plain_packed(data)))
         depth = index_depth(delta) if fold(delta.path.name) == "index" else None
-        if depth is not None and (found is None or not found.why):
+        if depth is not None and not self.in_place and (found is None or not found.why):
             with suppress(ValueError, IndexError):
-                size = self._hash_size(found, delta.path.ancestor(depth))
-                plain = plain_index(index_content(delta), size)
+                old = read_content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
+                top, is_sparse = delta.path.ancestor(depth), self._is_sparse(found, delta)
+                size = self._hash_size(found, top)
+                plain = plain_index(index_content(delta), size, old, is_sparse=is_sparse)
                 delta = replace(delta, new=BytesSource(plain))
         if found is None and (belongs_to_working_tree(delta) or belongs_to_module(delta)):
             return replace(delta, path=delta.path.granted())
@@ -163,6 +176,11 @@ class RunRepositories:
         if delta.before or not _is_gits_own(inner):
             return delta
         return replace(delta, path=delta.path.granted())
+
+    def _is_packed(self, found: RunRepository | None, delta: Delta) -> bool:
+        if self.in_place or delta.path.name != PACKED or delta.new is None or delta.same:
+            return False
+        return not found.why if found is not None else repository_depth(delta.path) is not None
 
     @property
     def notes(self) -> list[str]:
@@ -204,7 +222,7 @@ class RunRepositories:
         elif _folded(inner)[0] in LEGACY or _folded(inner) == ATTRIBUTES:
             found.why = "git reads settings there"
         elif INDEX.match(_folded(inner)[-1]):
-            found.why = staging_trouble(delta, hash_size_in(found.top.absolute))
+            found.why = self._index_trouble(found, delta, hash_size_in(found.top.absolute))
         else:
             found.why = _file_trouble(inner, delta)
         if not found.why and inner != (CONFIG,):
@@ -248,7 +266,7 @@ class RunRepositories:
         if (
             INDEX.match(folded[-1])
             and after.kind == "file"
-            and (why := staging_trouble(delta, hash_size_of(found.config or b"")))
+            and (why := self._index_trouble(found, delta, hash_size_of(found.config or b"")))
         ):
             return why
         if after.kind == "file" and (why := _file_trouble(inner, delta)):
@@ -263,6 +281,20 @@ class RunRepositories:
         if found is not None and found.config is not None:
             return hash_size_of(found.config)
         return hash_size_in(top.absolute)
+
+    def _index_trouble(self, found: RunRepository, delta: Delta, hash_size: int) -> str:
+        why = staging_trouble(delta, hash_size)
+        if why or not self.in_place:
+            return why
+        return hiding_trouble(delta, hash_size, is_sparse=self._is_sparse(found, delta))
+
+    def _is_sparse(self, found: RunRepository | None, delta: Delta) -> bool:
+        """Whether the repository, or the working tree, of an index may leave files out."""
+        if found is not None and found.config is not None:
+            return is_sparse_by(found.config)
+        folders = {delta.path.parent, delta.path.ancestor(repository_depth(delta.path) or 0)}
+        names = (f"{folder.absolute}/{name}" for folder in folders for name in SETTINGS)
+        return any(is_sparse_by(_settings_at(name)) for name in names)
 
     def _settled(self, found: RunRepository, delta: Delta) -> str:
         found.config = read_content(delta.new, delta.after.digest if delta.after else "")
@@ -290,6 +322,12 @@ class RunRepositories:
     def _inside(self, path: str) -> bool:
         tops = {top for root in self.roots for top in (root.real, root.name)}
         return path.startswith("/") and any(parts_beneath(path, t) is not None for t in tops)
+
+
+def _settings_at(place: str) -> bytes:
+    with suppress(OSError):
+        return read_plain(place, MAX_CONFIG_BYTES, follow=False)
+    return b""
 
 
 def _ends_repository(delta: Delta) -> bool:
@@ -349,6 +387,6 @@ def _file_trouble(inner: Sequence[str], delta: Delta) -> str:
     with suppress(ToolError, OSError):
         for chunk in delta.new.chunks():
             data += chunk
-            if len(data) > MAX_CONFIG_BYTES:
+            if len(data) > looked_at_bytes(inner):
                 break
     return file_trouble(inner, bytes(data))

@@ -1,4 +1,4 @@
-"""References that git keeps in one file: it believes that they are sorted, and what tags lead to."""
+"""References that git keeps in one file, whose order it believes, and what it says of tags."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def packed_trouble(data: bytes) -> str:
         return "git would not understand its lines, or overlook some"
     header = _HEADER.match(data)
     names = [name for name, _ in found]
-    is_said = header is not None and b"sorted" in header[1].split()
-    if len(set(names)) < len(names) or (is_said and names != sorted(names)):
+    claims_order = header is not None and b"sorted" in header[1].split()
+    if len(set(names)) < len(names) or (claims_order and names != sorted(names)):
         return "it is not sorted as git needs it, so that branches would seem to be gone"
     return ""
 
