@@ -13,13 +13,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from glob import escape, iglob
+from itertools import islice
 
 from toolcrib.files.real_paths import follow
 
 MAX_PLACES = 50_000
 _BREAKS = re.compile(r"[\s\"';|&()<>=!:,]+")
 _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
-_EXPANSION = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\}")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=+]([^${}]*)\}")
+_EXPANSION = re.compile(
+    r"(?P<in_word>(?<=[^\s\"';|&()<>=!:,]))?(?:\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\})"
+)
+_WILDCARD = re.compile(r"(\*+|\?|\[[^]/]+\]|\{[^{}/]*\})")
+MAX_PATTERNS, MAX_MATCHES = 1_000, 200
+"""Patterns that are noted, and what is looked up for each of what is there."""
 
 
 @dataclass
@@ -30,11 +38,13 @@ class Targets:
         roots: those of the workspace, real; what lies outside is not noted.
         files: each by its path.
         folders: they count with all that they hold, there or not.
+        patterns: paths with wildcards of a shell, which count as folders do.
     """
 
     roots: Sequence[str] = ()
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
+    patterns: set[str] = field(default_factory=set)
     _added: set[tuple[str, bool]] = field(default_factory=set)
 
     def add(self, place: str, *, is_folder: bool = False) -> None:
@@ -53,6 +63,22 @@ class Targets:
                     (self.folders if is_folder else self.files).add(path)
             self.add_links(links)
 
+    def add_pattern(self, place: str) -> None:
+        """Add what an absolute path with wildcards stands for, now or later."""
+        names = os.path.normpath(place).split("/")
+        first = next((n for n, name in enumerate(names) if _WILDCARD.search(name)), len(names))
+        folder, rest = "/".join(names[:first]), names[first:]
+        if len(self.patterns) >= MAX_PATTERNS:
+            return
+        with suppress(OSError, ValueError):
+            real, links = follow("/", folder or "/")
+            self.add_links(links)
+            self.patterns.update("/".join((start, *rest)) for start in (folder, real))
+            if folder in self.roots or self.is_inside(folder):
+                there = iglob("/".join((escape(folder), *map(_any_brace, rest))))  # noqa: PTH207
+                for match in islice(there, MAX_MATCHES):
+                    self.add(match, is_folder=True)
+
     def add_links(self, links: Iterable[str]) -> None:
         """Add links on the way to a place."""
         self.files.update(filter(self.is_inside, links))
@@ -63,7 +89,7 @@ class Targets:
 
     def has(self, path: str) -> bool:
         """Whether a path, absolute and without links, is one of them or lies in one."""
-        if path in self.files:
+        if path in self.files or (self.patterns and self._pattern.fullmatch(path)):
             return True
         while path and self.folders:
             if path in self.folders:
@@ -73,12 +99,40 @@ class Targets:
 
     def has_beneath(self, path: str) -> bool:
         """Whether a file or folder of them lies beneath a path, there or not."""
-        return path in self._above
+        return path in self._above or bool(self.patterns and self._pattern_above.fullmatch(path))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(f"(?:{'|'.join(map(_expression, self.patterns))})(?:/.*)?", re.DOTALL)
+
+    @cached_property
+    def _pattern_above(self) -> re.Pattern[str]:
+        above = {_expression(each) for place in self.patterns for each in folders_above(place)}
+        return re.compile("|".join(above), re.DOTALL)
 
     @cached_property
     def _above(self) -> frozenset[str]:
         named = (*self.files, *self.folders)
         return frozenset(each for place in named for each in folders_above(place))
+
+
+def _expression(pattern: str) -> str:
+    """A regular expression for a path with wildcards, which stay within a name."""
+    parts = _WILDCARD.split(pattern)
+    return "".join(
+        re.escape(part) if n % 2 == 0 else "[^/]" if part[0] in "?[" else "[^/]*"
+        for n, part in enumerate(parts)
+    )
+
+
+def _any_brace(name: str) -> str:
+    return re.sub(r"\{[^{}/]*\}", "*", name)
+
+
+def is_pattern(word: str) -> bool:
+    """Whether a shell would look for names that a word describes; not one that fits all names."""
+    plain, *more = _WILDCARD.split(word)
+    return bool(more) and re.search(r"\w", "".join((plain, *more[1::2]))) is not None
 
 
 def _before_ups(place: str) -> Iterator[str]:
@@ -98,9 +152,10 @@ def folders_above(path: str) -> Iterator[str]:
 def words_of(value: str) -> Iterator[tuple[bool, str]]:
     """What may be paths in a value, which is one itself or a command; whether it stands first.
 
-    What a shell would put in is taken for the folder where the path begins.
+    What a shell would put in is taken for the folder where the path begins, or for any name.
     """
-    text = _EXPANSION.sub(".", _HOME.sub("~", value.lstrip("! \t")))
+    text = _DEFAULT.sub(r"\1", _HOME.sub("~", value.lstrip("! \t")))
+    text = _EXPANSION.sub(lambda found: "." if found["in_word"] is None else "*", text)
     yield True, text
     with suppress(ValueError):  # quotes that are not closed
         yield from ((number == 0, word) for number, word in enumerate(shlex.split(text)))

@@ -62,6 +62,18 @@ IN_A_REPOSITORY: Cases = {
     "an update of a module": ("git config submodule.s.update '!./tools/su'", "tools/su"),
     "a variable": ("git config alias.v '!$HOME/ws/tools/v'", "tools/v"),
     "an option": ("git config diff.x.textconv 'convert --filter=tools/conv'", "tools/conv"),
+    "a pattern": ("git config alias.g '!for f in checks/*.sh; do sh $f; done'", "checks/b.sh"),
+    "a pattern of folders": ("git config filter.g.clean 'sh g?obs*/f.sh'", "globs2/f.sh"),
+    "a pattern with braces": (
+        "git config alias.b 'run-parts {ci,qa}/[a-z]*/parts/'",
+        "qa/x/parts/y",
+    ),
+    "a default": ("git config alias.d '!sh ${D:-defaults}/a.sh'", "defaults/a.sh"),
+    "a variable in a word": ("git config alias.w '!sh words/$1/run.sh'", "words/x/run.sh"),
+    "a pattern by a link": (
+        "mkdir -p linked; ln -s linked ln; git config alias.l '!cat ln/*.md'",
+        "linked/new.md",
+    ),
     "a hook that is a link": ("ln -s ../../checks/pre-push .git/hooks/pre-push", "checks/pre-push"),
     "settings that are long": (
         (
@@ -80,7 +92,9 @@ USUAL = {
     "init.defaultBranch": "main", "push.default": "current", "core.editor": "vim -u x",
     "remote.origin.url": "https://h.org/x", "remote.origin.fetch": "+refs/heads/*:refs/remotes/*",
     "credential.helper": "store", "user.name": "me", "safe.directory": "*", "color.ui": "auto",
-    "branch.main.merge": "refs/heads/main",
+    "branch.main.merge": "refs/heads/main", "lfs.fetchinclude": "tools/**", "alias.a": "!ls */* *",
+    "alias.l": "!git log --format='%h %s' $1 -- */ ./*", "diff.x.xfuncname": "^[ \\t]*(a|b)/.*$",
+    "log.excludeDecoration": "refs/remotes/*/HEAD", "alias.v": "!$SHELL ${1} $(x)/$2",
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from toolcrib.files.real_paths import follow
 from toolcrib.files.repositories.credentials import MAX_SETTINGS_BYTES, settings_in
 from toolcrib.files.repositories.places import is_repository, led_to, names_of_repository
 from toolcrib.files.repositories.settings import listed_settings
-from toolcrib.files.targets import Targets, words_of
+from toolcrib.files.targets import Targets, is_pattern, words_of
 from toolcrib.system.processes import PASSED_ON, Processes
 
 MAX_QUERIED = 50
@@ -47,7 +47,7 @@ NO_TARGETS = frozenset({"branch", "gui", "maintenance", "safe", "scalar", "url",
 ADDRESSES = frozenset(
     {f"remote.{key}" for key in ("fetch", "push", "pushurl", "url")}
     | {f"submodule.{key}" for key in ("branch", "path", "url")}
-    | {"core.worktree", "lfs.url"}
+    | {"core.worktree", "lfs.fetchexclude", "lfs.fetchinclude", "lfs.url", "submodule.active"}
 )
 
 
@@ -212,11 +212,14 @@ class _Collector:
     def _add_word(self, place: str, key: str, word: str, *, is_first: bool) -> None:
         """Add what a word of a value may mean.
 
-        One without a slash is a word of git's own, or a program on PATH, where it stands first.
+        One without a slash is a word of git's own, or a program on PATH, where it stands first. A
+        dot is mostly what a shell would put in.
         """
         if "/" in word:
             self.found.add(place, is_folder=True)
-        elif not self.found.is_inside(os.path.normpath(place)):
+            if is_pattern(word):
+                self.found.add_pattern(place)
+        elif word == "." or not self.found.is_inside(os.path.normpath(place)):
             return
         elif not is_first:
             self.found.add(place, is_folder=os.path.isdir(place))  # noqa: PTH112
