@@ -227,3 +227,18 @@ async def test_what_packed_tags_lead_to_is_found_out_by_git(bench: RunBench, roo
     assert shell(root, "git describe HEAD").startswith("v1-1-g")
     shell(root, "git pack-refs --all; git fsck --strict")
     assert "peeled" in (root / ".git/packed-refs").read_text()
+
+
+async def test_a_rebase_that_stops_says_what_to_do(each: RunBench, root: Path) -> None:
+    """Its commits, index and files are there, and nobody can go on with it."""
+    shell(root, f"{COMMITTED}; git checkout -qb side; echo two > a; git commit -qam two")
+    shell(root, "git checkout -q main; echo three > a; git commit -qam three")
+    before = shell(root, "git status; git log")
+    outcome = await each.changed("git rebase side || true")
+    assert any("or undo that run" in note for note in outcome.notes), outcome.notes
+    await each.undo()
+    assert shell(root, "git status; git log") == before
+    resolved = "echo both > a; git add a; GIT_EDITOR=true git rebase --continue"
+    outcome = await each.changed(f"git rebase side || {{ {resolved}; }}")
+    assert not any("undo" in note for note in outcome.notes), outcome.notes
+    assert shell(root, "git log --format=%s").split() == ["three", "two", "one"]

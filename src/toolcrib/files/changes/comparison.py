@@ -28,7 +28,14 @@ from toolcrib.files.changes.snapshots import (
 )
 from toolcrib.files.changes.step import BULK_KINDS, Change, ChangeKind
 from toolcrib.files.changes.undo_log import StoredSource
-from toolcrib.files.changes.verdict import GIT, NO_GIT, ChangeJudge, protecting
+from toolcrib.files.changes.verdict import (
+    GIT,
+    NO_GIT,
+    NO_STATE,
+    ChangeJudge,
+    is_git_state,
+    protecting,
+)
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
@@ -161,6 +168,8 @@ class Comparison:
         self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
         if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
+        if self.restores and any(is_git_state(self._path(relative)) for relative in wrong):
+            self.notes.append(NO_STATE)
         return bool(done)
 
     def _moved_away(self, deltas: Iterable[Delta], wrong: dict[str, str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from toolcrib.files.path_rules import (
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.judgement import RunRepositories
 from toolcrib.files.repositories.objects import is_made_again
+from toolcrib.files.repositories.places import STATE_FOLDERS
 from toolcrib.files.trees import EntryState
 from toolcrib.text.display import printable, size_of, some_of
 
@@ -31,6 +32,10 @@ GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
 NO_GIT_FILE = "git worktree add and git submodule add are for the user to run"
+NO_STATE = (
+    "what git goes on with is no run's: end a rebase or the like in the run that begins it, or "
+    "undo that run"
+)
 LEFT_TO_GIT = "left as it was, since git makes it of its objects"
 MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
@@ -73,8 +78,7 @@ def verdict_on(
             verdict.deltas.append(delta)
             verdict.lost += _lost(delta, limits)
             continue
-        if objection.rule == GIT and objection.place == delta.path:
-            git_notes.append(NO_GIT if delta.after is None else NO_GIT_FILE)
+        git_notes += _git_notes(objection, delta)
         shut.add(objection.place if objection.is_repository else delta.path)
         display = printable(objection.place.display)
         if objection.is_repository:
@@ -92,6 +96,11 @@ def verdict_on(
     verdict.notes += dict.fromkeys(git_notes)
     verdict.notes += judge.repositories.notes
     return verdict
+
+
+def is_git_state(place: SafePath) -> bool:
+    """Whether git keeps there what it goes on with; its index and files are changed without it."""
+    return GIT in place.parts[:-1] and place.name in STATE_FOLDERS
 
 
 def _is_cached_code(delta: Delta) -> bool:
@@ -114,6 +123,14 @@ def _is_left_to_git(delta: Delta) -> bool:
         return "commit-graphs" in delta.path.parts  # the list of them stays
     # The old one of several packs would not go with those that are there now.
     return not (delta.before and delta.path.name.startswith("multi-pack-index"))
+
+
+def _git_notes(objection: Objection, delta: Delta) -> list[str]:
+    """What can be done instead, where git is kept from something."""
+    if is_git_state(objection.place):
+        return [NO_STATE]
+    is_whole = objection.rule == GIT and objection.place == delta.path
+    return [NO_GIT if delta.after is None else NO_GIT_FILE] if is_whole else []
 
 
 @dataclass(frozen=True, slots=True)

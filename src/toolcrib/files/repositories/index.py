@@ -105,9 +105,14 @@ def read_index(data: bytes, hash_size: int = HASH_SIZES[0]) -> GitIndex:
     Raises:
         ValueError, IndexError: it is no index with hashes of that size.
     """
+    placed, extensions = _parsed(data, hash_size)
+    return GitIndex([each.entry for each in placed], extensions)
+
+
+def _parsed(data: bytes, hash_size: int) -> tuple[list[PlacedEntry], list[IndexExtension]]:
     placed = list(_placed_entries(data, hash_size))
     at, end = placed[-1].end if placed else _HEADER.size, len(data) - hash_size
-    return GitIndex([each.entry for each in placed], list(_extensions(data, at, end)))
+    return placed, list(_extensions(data, at, end))
 
 
 def _placed_entries(data: bytes, hash_size: int) -> Iterator[PlacedEntry]:
@@ -187,18 +192,18 @@ def plain_index(
     Raises:
         ValueError, IndexError: it is no index with hashes of that size.
     """
-    placed, index = list(_placed_entries(data, hash_size)), read_index(data, hash_size)
-    known, states, body = _known(old, hash_size), _states(old, hash_size), bytearray(data)
+    placed, extensions = _parsed(data, hash_size)
+    known, body = _Known.of(old, hash_size), bytearray(data)
     for entry, start, flags_at, _ in placed:
-        if states.get(entry.name) != data[start : start + _FIXED_BYTES]:
+        if known.states.get(entry.name) != data[start : start + _FIXED_BYTES]:
             body[start : start + _MODE_AT] = bytes(_MODE_AT)
             body[start + _MODE_AT + 4 : start + _FIXED_BYTES] = bytes(_FIXED_BYTES - _MODE_AT - 4)
-        assumed, skipped = _newly_hiding(entry, hash_size, known, is_sparse=is_sparse)
+        assumed, skipped = known.newly_hiding(entry, is_sparse=is_sparse)
         body[flags_at] &= ~(_ASSUMED * assumed) & 0xFF
         if skipped:
             body[flags_at + 2] &= ~_SKIPPED & 0xFF
     end = placed[-1].end if placed else _HEADER.size
-    required = (body[each.start : each.end] for each in index.extensions if each.is_required)
+    required = (body[each.start : each.end] for each in extensions if each.is_required)
     plain = bytes(body[:end]) + b"".join(required)
     if not any(data[-hash_size:]):  # index.skipHash
         return plain + bytes(hash_size)
@@ -214,43 +219,38 @@ def hidden_names(
     For the parameters see `plain_index`. Where files are left out by settings, git looks at those
     that are there all the same.
     """
-    known = _known(old, hash_size)
+    known = _Known.of(old, hash_size)
     return [
         entry.name
         for entry in read_index(data, hash_size).entries
-        if any(_newly_hiding(entry, hash_size, known, is_sparse=is_sparse))
+        if any(known.newly_hiding(entry, is_sparse=is_sparse))
     ]
 
 
-Hiding = tuple[bool, bool]
+class _Known(NamedTuple):
+    """What an index said before: of each name its flags, and what it noted of its file."""
 
+    hash_size: int
+    is_split: bool
+    flags: dict[bytes, tuple[bool, bool]]
+    states: dict[bytes, bytes]
 
-def _known(old: bytes, hash_size: int) -> dict[bytes, Hiding] | None:
-    """What entries said before; None where they are not all known, since the index is split."""
-    with suppress(ValueError, IndexError):
-        index = read_index(old, hash_size)
-        if any(extension.kind == _SPLIT for extension in index.extensions):
-            return None
-        return {entry.name: entry.hiding(hash_size) for entry in index.entries}
-    return {}
+    @classmethod
+    def of(cls, data: bytes, hash_size: int) -> _Known:
+        with suppress(ValueError, IndexError):
+            placed, extensions = _parsed(data, hash_size)
+            flags = {each.entry.name: each.entry.hiding(hash_size) for each in placed}
+            states = {p.entry.name: data[p.start : p.start + _FIXED_BYTES] for p in placed}
+            return cls(hash_size, any(e.kind == _SPLIT for e in extensions), flags, states)
+        return cls(hash_size, is_split=False, flags={}, states={})
 
-
-def _newly_hiding(
-    entry: GitIndexEntry, hash_size: int, known: dict[bytes, Hiding] | None, *, is_sparse: bool
-) -> Hiding:
-    assumed, skipped = entry.hiding(hash_size)
-    if known is None or not (assumed or skipped):
-        return False, False
-    was_assumed, was_skipped = known.get(entry.name, (False, False))
-    return assumed and not was_assumed, skipped and not was_skipped and not is_sparse
-
-
-def _states(old: bytes, hash_size: int) -> dict[bytes, bytes]:
-    """What an index noted of the state of each file."""
-    with suppress(ValueError, IndexError):
-        placed = _placed_entries(old, hash_size)
-        return {each.entry.name: old[each.start : each.start + _FIXED_BYTES] for each in placed}
-    return {}
+    def newly_hiding(self, entry: GitIndexEntry, *, is_sparse: bool) -> tuple[bool, bool]:
+        """Which flags are new; none of an index that was split, whose names are not all known."""
+        assumed, skipped = entry.hiding(self.hash_size)
+        if self.is_split or not (assumed or skipped):
+            return False, False
+        was_assumed, was_skipped = self.flags.get(entry.name, (False, False))
+        return assumed and not was_assumed, skipped and not was_skipped and not is_sparse
 
 
 def _is_misplaced(name: bytes) -> bool:
