@@ -83,7 +83,7 @@ ROOMS_OF = {
         *("files/changes/overlay_upper.py", "files/changes/snapshots.py"),
         # What is renamed between folders of our own and the workspace.
         *("files/changes/tree_store.py", "files/changes/takeover.py"),
-        *("execution/runs/dot_names.py", "execution/runs/environment.py"),  # the tables
+        *("files/names/dot_names.py", "execution/runs/environment.py"),  # the tables
         "execution/runs/triggers.py",  # beside them
         "execution/git_identity.py",
         "files/repositories/targets.py",  # settings of git, the user's own too

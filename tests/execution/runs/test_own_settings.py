@@ -1,4 +1,4 @@
-"""A workspace that holds the folder of our own settings: no run makes it."""
+"""Settings of our own in the workspace, and what the user's start files name there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
+from tests.execution.runs.conftest import RunBench
 from toolcrib import Toolbox
+from toolcrib.files.start_files import START_FILE
 
 
 async def test_no_background_run_makes_our_settings(
@@ -27,3 +30,44 @@ async def test_no_background_run_makes_our_settings(
         done = (await box.call("read_job", arguments)).render()
     assert "tried" in done, done
     assert not list(own.rglob("*"))
+
+
+@pytest.fixture
+def start_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    (home / ".bashrc").write_text(
+        f". {root}/aliases.sh\nalias w='cd {root}/src'\nexport PROJECT={root}/src/a.txt\n"
+        f'export PATH="{root}/tools:$PATH"\n'
+    )
+    (home / ".ssh/config").write_text(f"Host x\n  ProxyCommand {root}/px.sh %h\n")
+    for folder in ("src", "bin", "env", "sub"):
+        (root / folder).mkdir()
+    (root / ".envrc").write_text(
+        ". ./env/dev.sh\nsource_env_if_exists env/local.sh\nPATH_add bin\ndotenv env/dev.vars\n"
+        'watch_file package.json\ncd src\nexport A=Makefile\neval "$(python3 env/gen.py)"\n'
+    )
+    (root / "sub/.envrc").write_text("source x.sh\nlayout python3\n")
+
+
+NAMED = ["aliases.sh", "px.sh", "env/dev.sh", "env/local.sh", "bin/git", "env/dev.vars"]
+NAMED += ["env/gen.py", "sub/x.sh", "tools/ls"]
+
+
+@each_case("name", NAMED)
+@pytest.mark.usefixtures("start_files")
+async def test_what_start_files_name_is_held(bench: RunBench, name: str) -> None:
+    held = await bench.changed(f"mkdir -p tools; echo x > {name}")
+    assert START_FILE in str(held.notes)
+    by_a_link = await bench.changed(f"mkdir -p tools; echo x > y; ln -s $PWD/y {name}")
+    assert by_a_link.state == "held"
+
+
+@pytest.mark.usefixtures("start_files")
+async def test_what_they_do_not_run_is_made(bench: RunBench) -> None:
+    names = "package.json Makefile src/a.txt env/other.sh sub/package.json x.sh python3"
+    outcome = await bench.changed(f"for n in {names}; do echo x > $n; done")
+    assert outcome.state == "applied", outcome.notes
+    moved = await bench.changed("mkdir new; mv env old; ln -s new env")
+    assert moved.state == "held"

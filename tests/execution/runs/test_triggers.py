@@ -6,14 +6,16 @@ import asyncio
 import os
 import subprocess
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench
 from toolcrib.core.errors import NoResults
-from toolcrib.execution.runs.option_names import LIKE_AN_OPTION
 from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY
+from toolcrib.files.names.entry_points import PLUGINS
+from toolcrib.files.names.option_names import LIKE_AN_OPTION
 
 pytestmark = pytest.mark.rows("C074", "E33")
 ACTED_ON = [
@@ -51,7 +53,8 @@ ACTED_ON = [
     "default.nix", ".oxlintrc.json", "babel.config.js", "Session.vim",
     ".turbo/config.json", ".gradle/config.properties", ".newtool/.cache/x", ".lock/x",
     ".profile.d/x", ".template-lintrc.mjs", ".github/git-commit-instructions.md",
-    ".dart_tool/package_config.json",
+    ".dart_tool/package_config.json", "build/.cspell.json", "vendor/.toolrc", "dist/.x/.a.toml",
+    "cspell.json", "irb.rc", "_irbrc", "CMakeUserPresets.json", "_FOSSIL_", "a.fossil", "CVS/Root",
 ]  # fmt: skip
 PLAIN = [
     "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
@@ -64,6 +67,8 @@ PLAIN = [
     ".github/ISSUE_TEMPLATE/bug.md", ".eslintcache", ".main.c.swp", "libs/.deps/a.Po",
     "target/.rustc_info.json", "target/debug/.cargo-lock", "build/.ninja_log", "dist/.vite/m.json",
     "docs/_build/.doctrees/x", ".github/CODEOWNERS", ".clang-format", ".turbo/cache/x",
+    ".ruff.toml", ".isort.cfg", ".browserslistrc", "coverage/.last_run.json", "cvs/x",
+    "obj/.NETCoreApp,Version=v8.0.AssemblyAttributes.cs", "build/.cmake/api/v1/reply/index.json",
 ]  # fmt: skip
 
 
@@ -121,9 +126,17 @@ async def test_a_folder_that_its_owner_may_not_read(bench: RunBench, root: Path)
     assert (await bench.changed(made)).state == "applied"
 
 
-@each_case("name", ["-x", "+!sh x", "+so x", "+so.x.txt", "@x", "a|", "|a", "a --checkpoint=1"])
+OPTIONS = [
+    "-x", "+!sh x", "+so x", "+so.x.txt", "@x", "a|", "|a", "a --checkpoint=1", " |touch x",
+    "touch x| ", "touch x|\\t", " >z.txt", "a -I sh", "a\\t-rf", 'a "-rf" b', "x;touch x;.c",
+    "x`id`", "$(id)", "+so.tmp.ts", "+1so x", ":(top)x", "png:|id", "a<b",
+    "routes/-cmake", "routes/-kevil", "routes/-rf", "routes/-delete", "routes/-types x",
+]  # fmt: skip
+
+
+@each_case("name", OPTIONS)
 async def test_names_that_programs_take_for_options(bench: RunBench, name: str) -> None:
-    outcome = await bench.changed(f"echo 1 > './{name}'")
+    outcome = await bench.changed(f"mkdir -p routes; echo 1 > \"$(printf './%b' {quote(name)})\"")
     assert LIKE_AN_OPTION in str(outcome.notes)
     assert outcome.state == "held"
 
@@ -131,6 +144,7 @@ async def test_names_that_programs_take_for_options(bench: RunBench, name: str) 
 async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) -> None:
     names = ("+page.svelte", "+page.server.ts", "+layout@.svelte", "+page@(app).svelte")
     names += ("+not-found.tsx", "routes/-utils.ts", "routes/-components/a.tsx", "a - b.md")
+    names += ("+1.txt", "+49 15 2.vcf", "a; b.md", "R&D -- x.md", "t -3.csv", "lr=0.1.ckpt")
     made = "mkdir -p @types routes/-components; >@types/x.ts; touch"
     outcome = await bench.changed(f"{made} {' '.join(map(repr, names))}")
     assert outcome.state == "applied", outcome.notes
@@ -142,7 +156,9 @@ async def test_a_file_that_works_as_a_link_to_a_folder(bench: RunBench, root: Pa
     outcome = await bench.changed("mkdir -p .jj foo; printf ../foo > .jj/repo; echo x > foo/config")
     assert outcome.state == "held"
     assert any(".jj/repo (a link, or what works as one" in note for note in outcome.notes)
-    assert (await bench.changed("mkdir -p .jj/repo/op; echo x > .jj/repo/op/x")).state == "applied"
+    noted = "mkdir -p .jj/repo/op_store; echo x > .jj/repo/op_store/x"
+    assert (await bench.changed(noted)).state == "applied"
+    assert (await bench.changed("mkdir -p .jj/repo/op; echo x > .jj/repo/op/x")).state == "held"
 
 
 async def test_a_root_that_is_itself_such_a_folder(bench: RunBench, root: Path) -> None:
@@ -192,6 +208,49 @@ async def test_what_others_made_meanwhile_counts_when_it_is_applied(
     more = await bench.changed("mkdir -p e/bin; echo 1 > e/bin/python")
     assert more.state == ("held" if "lib" in held else "applied"), "nobody let it pass"
     assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
+
+
+async def test_what_was_let_pass_may_not_become_another_kind(bench: RunBench, root: Path) -> None:
+    held = await bench.changed("mkdir .babelrc node_modules; echo > .babelrc/x; > node_modules/x")
+    await bench.apply_pending(held.pending_id)
+    assert (await bench.changed("echo > .babelrc/y; echo > node_modules/y")).state == "applied"
+    for made in ("> .babelrc", "mkdir c; ln -s c .babelrc", "mkdir c; ln -s c node_modules"):
+        assert (await bench.changed(f"rm -r .babelrc node_modules; {made}")).state == "held", made
+    (root / "sub").mkdir()
+    mark = await bench.changed("echo > sub/pyvenv.cfg")
+    await bench.apply_pending(mark.pending_id)
+    for name in ("sub/bin/git", "sub/etc/AGENTS.md", "sub/share/.foo/x"):
+        assert (await bench.changed(script([name]))).state == "held", name
+
+
+@each_case("folder", ["x.egg-info", "x-1.dist-info", "src/X.EGG-INFO"])
+async def test_entry_points_that_tools_load(bench: RunBench, folder: str) -> None:
+    place, programs = f"{folder}/entry_points.txt", r"[console_scripts]\n[gui_scripts]\nx = y\n"
+    make = f"mkdir -p {folder}; printf '{{}}' > {place}"
+    for content in (r"[pytest11]\n", programs + r"[ flake8.extension ]\nX = y:Z\n"):
+        held = await bench.changed(make.format(content))
+        assert PLUGINS in str(held.notes)
+    by_a_link = await bench.changed(f"mkdir -p n {folder}; echo > n/e; ln -s $PWD/n/e {place}")
+    assert PLUGINS in str(by_a_link.notes)
+    outcome = await bench.changed(
+        make.format(programs) + "; mkdir y; echo [z] > y/entry_points.txt"
+    )
+    assert outcome.state == "applied", outcome.notes
+
+
+async def test_names_in_a_cache_count_by_a_new_link(bench: RunBench, root: Path) -> None:
+    made = "mkdir -p .cache/s; echo 1 > .cache/s/.cspell.json"
+    assert (await bench.changed(f"{made}; ln -s .cache/s notes")).state == "held"
+    assert (await bench.changed(made)).state == "applied"
+    assert (await bench.changed("ln -s .cache/s notes")).state == "held"
+    assert (await bench.changed("mkdir .cache/t; echo 1 > .cache/t/a; ln -s .cache/t t")).state == (
+        "applied"
+    )
+    assert (await bench.changed("echo 1 > .cache/t/.toolrc")).state == "held", "the link is there"
+    assert (await bench.changed("echo 1 > .cache/t/b; echo 1 > .cache/.rc")).state == "applied"
+    assert (await bench.changed("mkdir conf; echo > conf/a; ln -s conf .bashrc.d")).state == "held"
+    (root / ".my.d").symlink_to("own")
+    assert (await bench.changed("mkdir own; echo > own/a")).state == "held"
 
 
 @pytest.mark.parametrize("level", ["auto", "kernel"])

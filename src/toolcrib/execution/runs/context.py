@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcrib.core.context import Services
 from toolcrib.execution.runs.folders import SCHEMA, Folders
-from toolcrib.execution.runs.triggers import Triggers
+from toolcrib.execution.runs.triggers import Question, Triggers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.snapshots import SnapshotCache
 from toolcrib.files.handles import Root
@@ -32,7 +32,7 @@ class RunContext:
         self.rows = store.area(SCHEMA)
         self.folders = Folders(store.path)
         self.triggers = Triggers(self.workspace)
-        self.held_folders: dict[str, set[str]] = {}
+        self.held_folders: dict[str, set[Question]] = {}
         self.caches = {
             root.real: SnapshotCache(self.folders.base, root.real) for root in self.workspace.roots
         }

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.names.dot_names import is_hidden
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import follow
 from toolcrib.files.targets import Targets, folders_above
@@ -37,12 +38,19 @@ class OwnLinks:
         self._targets = Targets([root.real for root in workspace.roots])
         for name in links:
             link = workspace.find(name)
-            if link is not None and not acts(link):
-                continue
             real, _ = follow("/", name)
-            if self._targets.is_inside(real):
+            end = workspace.find(real) if real else None
+            if end is None or not self._targets.is_inside(real):
+                continue
+            if link is None or acts(link):
                 self._targets.add(name)
                 self._ends[real].append((name if link is None else "/".join(link.parts), link))
+            elif is_hidden(end):
+                self.add(link, real)
+
+    def add(self, link: SafePath, real: str) -> None:
+        """Judge what lies at a place by the names that it has through a link, too."""
+        self._ends[real].append(("/".join(link.parts), link))
 
     def kind(self, delta: Delta) -> str:
         """What acts on a change by the name that it has beneath one of them; "" for nothing."""

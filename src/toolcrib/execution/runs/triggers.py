@@ -12,7 +12,7 @@ import os
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,20 +22,29 @@ from typing import TYPE_CHECKING
 from toolcrib.core.context import Ctx, conversation_of
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.execution.runs.dot_names import (
-    DOT_NAME,
-    MAX_VERSION_BYTES,
-    find_dot_name,
-    is_version,
-    names_version,
-)
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
-from toolcrib.execution.runs.option_names import LIKE_AN_OPTION, is_like_an_option
 from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
+from toolcrib.files.changes.sources import read_content
+from toolcrib.files.names import entry_points
+from toolcrib.files.names.dot_names import (
+    DOT_NAME,
+    MAX_VERSION_BYTES,
+    find_dot_name,
+    is_hidden,
+    is_version,
+    names_version,
+)
+from toolcrib.files.names.option_names import LIKE_AN_OPTION, is_like_an_option
+from toolcrib.files.other_repositories import (
+    OTHER_REPOSITORY,
+    SubversionHooks,
+    acts_by_content,
+    database_of,
+)
 from toolcrib.files.own_folders import home_links, own_folders
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
@@ -55,6 +64,7 @@ from toolcrib.files.repositories.places import (
     names_of_repository,
 )
 from toolcrib.files.repositories.targets import find_git_targets
+from toolcrib.files.start_files import START_FILE, find_start_targets
 from toolcrib.files.targets import Targets
 from toolcrib.text.display import printable, some_of
 
@@ -92,6 +102,10 @@ ENVIRONMENT_PARTS = frozenset(
     | {"condabin", "envs", "sbin", "local", "opt"}
 )
 """What environments of Python have at their top."""
+Question = tuple[str, str]
+"""A kind, and the absolute path of a folder."""
+Settings = Mapping[str, Targets]
+"""What they name, by their kind."""
 ONLY_THE_USER = "programs outside of the boundary may act on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -123,29 +137,32 @@ class Triggers:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._passed: set[tuple[str, str]] = set()
+        self._passed: set[tuple[str, Question]] = set()
         protected = workspace.gate.protection.patterns("write")
         self._leading = _beginnings([*_PATTERNS.patterns, *protected])
 
     async def among(self, deltas: Sequence[Delta], ctx: Ctx) -> TriggerReport:
         """What has to be asked about."""
         changed = [delta.path.real_absolute for delta in deltas]
-        git, links = Targets(), list[str]()
+        git, start, links = Targets(), Targets(), list[str]()
         if changed:
             roots = [root.real for root in self._workspace.roots]
             own = await asyncio.to_thread(own_folders, roots)
             git = await find_git_targets(ctx, find_program(ctx, "git"), changed, own.repositories)
+            start = await asyncio.to_thread(find_start_targets, roots, own.repositories)
             links = [*own.links, *await asyncio.to_thread(home_links)]
-        return await asyncio.to_thread(self._report, deltas, ctx.session.id, git, links)
+        settings = {GIT_SETTINGS: git, START_FILE: start}
+        return await asyncio.to_thread(self._report, deltas, ctx.session.id, settings, links)
 
     def _report(
-        self, deltas: Sequence[Delta], session: str, git: Targets, links: Sequence[str]
+        self, deltas: Sequence[Delta], session: str, settings: Settings, links: Sequence[str]
     ) -> TriggerReport:
         found: dict[str, list[str]] = defaultdict(list)
         paths: set[SafePath] = set()
         session = conversation_of(session)  # its agents are of it
-        for delta, kind, place in self._all(deltas, git, links):
-            if (session, place) not in self._passed:
+        for delta, kind, place in self._all(deltas, settings, links):
+            is_itself = place == delta.path.absolute  # of another kind than the folder that was
+            if is_itself or (session, (kind, place)) not in self._passed:
                 found[kind].append(printable(_display(delta, place)))
                 paths |= {delta.path} if kind != DEPENDENCIES else set()
         lines = [
@@ -154,30 +171,33 @@ class Triggers:
         ]
         return TriggerReport(lines, frozenset(paths))
 
-    def question_folders(self, deltas: Sequence[Delta]) -> set[str]:
-        """Those that are one question each and in which something is new, absolute; blocking.
+    def question_folders(self, deltas: Sequence[Delta]) -> set[Question]:
+        """Those that are one question each and in which something is new; blocking."""
+        made = [delta for delta in deltas if _may_act(delta) and not _is_folder(delta)]
+        dependencies, found = _DependencyFolders(), set[Question]()
+        for path in (delta.path for delta in made):
+            if folder := dependencies.of(path):
+                inner = path.absolute[len(folder) + 1 :].partition("/")[0]
+                # What makes an environment of a folder lets nothing pass that comes there later.
+                if inner not in ("", *MARKS_OF_ENVIRONMENT, ".gitignore"):
+                    found.add((DEPENDENCIES, folder))
+            elif (folder := _dot_name(path)) not in ("", path.absolute):
+                found.add((DOT_NAME, folder))
+        return found
 
-        They are of dependencies, or of settings.
-        """
-        made = [delta for delta in deltas if _may_act(delta)]
-        dependencies = _DependencyFolders()
-        files = (delta for delta in made if delta.after and delta.after.kind != "folder")
-        found = (dependencies.of(each.path) or _dot_name(each.path.parent) for each in files)
-        return set(filter(None, found))
-
-    def let_pass(self, folders: Iterable[str], session: str) -> None:
+    def let_pass(self, folders: Iterable[Question], session: str) -> None:
         """Ask no more about these folders in this conversation, nor its agents."""
         conversation = conversation_of(session)
-        self._passed.update((conversation, place) for place in folders)
+        self._passed.update((conversation, folder) for folder in folders)
 
     def _all(
-        self, deltas: Sequence[Delta], git: Targets, links: Sequence[str]
+        self, deltas: Sequence[Delta], settings: Settings, links: Sequence[str]
     ) -> Iterable[tuple[Delta, str, str]]:
         """The changes that are some, each with its kind and the absolute path to ask about."""
         for delta in deltas:
             if file := uncovered(self._workspace, delta):
                 yield delta, f"{UNCOVERED}: {printable(file)}", delta.path.absolute
-        named = _Named(self._workspace, git, links, self._leads_to_more)
+        named = _Named(self._workspace, settings, links, self._leads_to_more)
         for delta in deltas:
             if kind := named.kind_of_removal(delta):
                 yield delta, kind, delta.path.absolute
@@ -188,7 +208,10 @@ class Triggers:
         made = list(filter(_may_act, deltas))
         bare = new_bare_repositories(made)
         links = RunLinks(deltas, self._workspace.roots)
-        dependencies = _DependencyFolders()
+        dependencies, subversion = _DependencyFolders(), SubversionHooks(made)
+        for delta in made:
+            if (end := links.place(delta)) is not None:
+                named.add_link(delta.path, end)
         for delta in made:
             place = delta.path.absolute
             if bare and is_among(place, bare):
@@ -203,6 +226,8 @@ class Triggers:
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
+            elif subversion.has(delta):
+                yield delta, OTHER_REPOSITORY, place
             else:
                 kinds = self._kinds(delta, named, links)
                 yield from ((delta, kind, each) for kind, each in kinds)
@@ -217,12 +242,12 @@ class Triggers:
             yield BY_A_LINK, place
         elif kind := named.kind(delta):
             yield kind, place
-        elif (folder := _dot_name(delta.path)) and not _says_version(delta):
+        elif (folder := _dot_name(delta.path, is_file=not is_link)) and not _says_version(delta):
             yield DOT_NAME, folder
         elif _is_in_repository(delta.path):
             yield IN_REPOSITORY, place
         elif is_link:
-            yield from ((kind, place) for kind in _kinds_by_link(delta, links, named.git))
+            yield from ((kind, place) for kind in _kinds_by_link(delta, links, named))
         else:
             yield from _by_content(delta, named)
 
@@ -241,7 +266,7 @@ class _Named:
 
     Args:
         workspace: its roots.
-        git: what settings of git name.
+        settings: what those of git, and start files, name.
         links: of the user.
         leads: whether names beneath a place are triggers or protected.
     """
@@ -249,18 +274,19 @@ class _Named:
     def __init__(
         self,
         workspace: Workspace,
-        git: Targets,
+        settings: Settings,
         links: Sequence[str],
         leads: Callable[[str, str], bool],
     ) -> None:
-        self.git = git
+        self._settings, self._git = settings, settings[GIT_SETTINGS]
         self._path, self._variables = SearchPath(workspace), Variables(workspace)
 
         def kind_of(place: SafePath) -> str:
             return self.kind_by_place(place) or (UNCOVERED if folder_of(place) else "")
 
         def acts(link: SafePath) -> bool:
-            return bool(kind_of(link)) or leads(link.absolute, "link")
+            by_name = kind_of(link) or _dot_name(link, is_file=False)
+            return bool(by_name) or leads(link.absolute, "link")
 
         self._links = OwnLinks(workspace, links, acts, kind_of)
 
@@ -270,17 +296,34 @@ class _Named:
             return kind
         if not DEPENDENCY_FOLDERS.isdisjoint(path.parts):
             return DEPENDENCIES
-        if self.git.has(path.real_absolute):
-            return GIT_SETTINGS
+        if kind := self.kind_by_settings(path):
+            return kind
         return ON_PATH if self._path.contains(path) else ""
+
+    def kind_by_settings(self, path: SafePath) -> str:
+        """Which settings name a place; "" for none."""
+        place = path.real_absolute
+        return next((kind for kind, named in self._settings.items() if named.has(place)), "")
+
+    def leads_beneath(self, path: SafePath) -> bool:
+        """Whether settings name what lies beneath a place."""
+        return any(named.has_beneath(path.real_absolute) for named in self._settings.values())
+
+    def add_link(self, link: SafePath, end: SafePath) -> None:
+        """Judge what lies where a new link leads by the names that it has through that."""
+        if is_hidden(end):
+            self._links.add(link, end.real_absolute)
 
     def kind(self, delta: Delta) -> str:
         """What acts on a change; "" for nothing."""
-        if self.git.has(delta.path.real_absolute):
-            return GIT_SETTINGS
+        if kind := self.kind_by_settings(delta.path):
+            return kind
         if self._path.matches(delta):
             return ON_PATH
-        return IN_VARIABLES if self._variables.match(delta) else self._links.kind(delta)
+        if self._variables.match(delta):
+            return IN_VARIABLES
+        database = database_of(delta.path)
+        return self._links.kind(delta) or (self.kind_by_place(database) if database else "")
 
     def kind_of_removal(self, delta: Delta) -> str:
         """What acts otherwise without what is gone; "" for nothing.
@@ -296,7 +339,7 @@ class _Named:
             return WITHOUT_INDEX
         if is_repository({image.path for image in delta.before}):
             return ""
-        return WITHOUT_IT if self.git.has(place) or self.git.has_beneath(place) else ""
+        return WITHOUT_IT if self._git.has(place) or self._git.has_beneath(place) else ""
 
 
 def _beginnings(patterns: Iterable[PathPattern]) -> PatternSet:
@@ -351,9 +394,9 @@ def _any_kind_of(path: SafePath) -> str:
     return _kind_of(path) or (DOT_NAME if _dot_name(path) else "")
 
 
-def _dot_name(path: SafePath) -> str:
+def _dot_name(path: SafePath, *, is_file: bool = True) -> str:
     """The file or folder that is taken for settings by its name, absolute; "" for none."""
-    depth = find_dot_name(path)
+    depth = find_dot_name(path, is_file=is_file)
     place = path.ancestor(depth).absolute if depth else ""
     if place and is_repository(names_of_repository(place)):
         # Of a repository, as `.bare`, there are rules already.
@@ -434,6 +477,11 @@ def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
     place = delta.path.absolute
     if place.endswith("-journal") and _end_of(delta, len(JOURNAL_MAGIC)) == JOURNAL_MAGIC:
         yield SUPER_JOURNAL, place
+    if acts_by_content(delta):
+        yield OTHER_REPOSITORY, place
+    if entry_points.holds_entry_points(delta.path):
+        content = read_content(delta.new, max_bytes=entry_points.MAX_BYTES)
+        yield from [(entry_points.PLUGINS, place)] * entry_points.names_plugins(content)
     if shows_others(delta):
         yield SHOWS_OTHERS, place
     for path in _acting_staged(delta, named):
@@ -471,12 +519,18 @@ def _end_of(delta: Delta, size: int) -> bytes:
     return end
 
 
-def _kinds_by_link(delta: Delta, links: RunLinks, git: Targets) -> Iterator[str]:
+def _kinds_by_link(delta: Delta, links: RunLinks, named: _Named) -> Iterator[str]:
     """What acts on the file that a link leads to, or on a folder in whose place it is."""
-    if git.has_beneath(delta.path.real_absolute):
+    path = delta.path
+    if named.leads_beneath(path):
         yield BY_A_LINK
+    elif entry_points.is_of_package(path) or entry_points.holds_entry_points(path):
+        yield f"by a link: {entry_points.PLUGINS}"
     elif (place := links.place(delta)) is not None:
-        if kind := _any_kind_of(place):
+        kind = _any_kind_of(place) or named.kind_by_settings(place)
+        if not kind and is_hidden(place):
+            with suppress(ToolError, OSError):  # no folder
+                inner = (path.child(entry.name) for entry in place.list())
+                kind = next(filter(None, map(_any_kind_of, inner)), "")
+        if kind:
             yield f"by a link: {kind}"
-        elif git.has(place.real_absolute):
-            yield f"by a link: {GIT_SETTINGS}"

@@ -14,7 +14,7 @@ from toolcrib.files.path_rules import GENERATED_FOLDERS, PatternSet, fold
 from toolcrib.files.paths import SafePath
 
 DOT_NAME = "a name that begins with a dot, as programs have for their settings"
-_HARMLESS = {
+_LISTS = {
     name: PatternSet(text.split())
     for name, text in tomllib.loads(
         Path(__file__).with_name("dot_names.toml").read_text("utf-8")
@@ -30,24 +30,42 @@ _VERSION = re.compile(
     re.ASCII,
 )
 """A number, with an implementation before it; any other word may be a folder with a program."""
-RESULTS = (GENERATED_FOLDERS - {".git", ".hg", ".svn", ".jj"}) | {"out", "_build", "obj"}
+REPOSITORIES = frozenset({".hg", ".svn", ".jj"})
+"""Folders in which each name is asked about by itself."""
+RESULTS = (GENERATED_FOLDERS - REPOSITORIES - {".git"}) | {"out", "_build", "obj"}
 """Folders of what builds make."""
 
 
-def find_dot_name(path: SafePath) -> int | None:
-    """How many names lead to the first that is taken for settings, it included; None for none."""
+def find_dot_name(path: SafePath, *, is_file: bool = True) -> int | None:
+    """How many names lead to the first that is taken for settings, it included; None for none.
+
+    Args:
+        path: any.
+        is_file: whether it is a plain one; by a link a folder may be found there.
+    """
     names = [fold(name) for name in path.parts]
     first = next((depth for depth, name in enumerate(names) if name.startswith(".")), None)
-    if first is None or not RESULTS.isdisjoint(names[:first]):
+    if first is None:
         return None
-    for end in range(first + 1, len(names) + 1):
-        found = _HARMLESS["folders"].find(names, end)
-        if end == len(names):
-            found += _HARMLESS["files"].find(names, end)
+    ends = range(first + 1, len(names) + 1)
+    for end in ends:
+        found = _LISTS["folders"].find(names, end)
+        if is_file and end == len(names):
+            found += _LISTS["files"].find(names, end)
         # What begins behind the first lies in a folder of settings.
         if any(end - len(pattern.names) <= first for pattern in found):
             return None
+    if names[first] in REPOSITORIES:
+        return len(names)
+    if not RESULTS.isdisjoint(names[:first]):
+        return next((end for end in ends if _LISTS["settings"].find(names, end)), None)
     return first + 1
+
+
+def is_hidden(path: SafePath) -> bool:
+    """Whether names in a folder may be harmless by what lies above, as in a cache."""
+    names = list(map(fold, path.parts))
+    return not RESULTS.isdisjoint(names) or any(name.startswith(".") for name in names)
 
 
 def names_version(path: SafePath) -> bool:

@@ -1,0 +1,1 @@
+"""Names of files and folders by which programs act."""

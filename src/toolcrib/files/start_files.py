@@ -1,0 +1,98 @@
+"""What the user's start files name in the workspace: those of shells and ssh, and of direnv.
+
+Nothing here is a shell. Each word that may be the path of a file counts, wherever a line is that
+may run it; a folder only where the line speaks of a path for programs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from toolcrib.core.config import environment
+from toolcrib.files.handles import read_plain
+from toolcrib.files.targets import Targets, words_of
+from toolcrib.files.trees import entries_beneath, is_folder
+
+START_FILE = "what a start file of yours names"
+AT_HOME = (
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"),
+    *(".inputrc", ".ssh/config", ".tmux.conf", ".vimrc", ".gdbinit", ".xprofile", ".xsessionrc"),
+    *(".config/fish/config.fish", ".config/direnv/direnvrc", ".config/tmux/tmux.conf"),
+    ".config/nvim/init.vim",
+)
+IN_FOLDERS = ".envrc"
+MAX_FILES, MAX_BYTES, MAX_LINES = 60, 50_000, 2_000
+MAX_ENTRIES, MAX_SECONDS = 2_000, 0.5
+_OPENED = re.compile(r"\$\(|`|\[\[?\s")
+_NOTHING_RUN = re.compile(
+    r"\s*(?:#|(?:cd|pushd|watch_file|watch_dir)\b[^;&|`$]*$"
+    r"|(?:export\s+)?(?!PATH=|ENV=|BASH_ENV=)\w+=[^\s;&|`(]*\s*$)"
+)
+"""A comment, a word for where one is or what is watched, a variable with a value of any kind."""
+_OF_PROGRAMS = re.compile(r"\bPATH(?:_add)?\b|\bfpath\b|\bfish_(?:user_paths|add_path)|load_prefix")
+_GLOB = re.compile(r"([^*?\[]*/)[^/]*[*?\[]")
+_FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
+
+
+def find_start_targets(roots: Sequence[str], folders: Iterable[str]) -> Targets:
+    """What they name; blocking.
+
+    Args:
+        roots: those of the workspace, real.
+        folders: further ones of it in which files of direnv may lie.
+    """
+    found = Targets(roots)
+    home = os.path.expanduser("~")  # noqa: PTH111 - no home is no error
+    zsh = environment(["ZDOTDIR"]).values()
+    starts = [f"{folder}/{name}" for folder in (home, *zsh) for name in AT_HOME]
+    for file in starts:
+        _add(found, file, home)
+    beneath = (
+        entry.path
+        for root in roots
+        for entry in islice(_entries_of(root), MAX_ENTRIES)
+        if is_folder(entry)
+    )
+    own = dict.fromkeys((*roots, *folders, *beneath))
+    there = (folder for folder in own if os.path.lexists(f"{folder}/{IN_FOLDERS}"))
+    for folder in islice(there, MAX_FILES):
+        _add(found, f"{folder}/{IN_FOLDERS}", folder)
+    return found
+
+
+def _entries_of(folder: str) -> Iterator[os.DirEntry[str]]:
+    return entries_beneath([folder], max_folders=1, max_seconds=MAX_SECONDS, max_depth=0)
+
+
+def _add(found: Targets, file: str, start: str) -> None:
+    """Add what one names; relative paths begin in a folder."""
+    data = b""
+    with suppress(OSError, ValueError):
+        data = read_plain(file, MAX_BYTES)
+    lines = os.fsdecode(data.replace(b"\\\n", b" ").replace(b"\0", b"")).split("\n")
+    for line in islice(lines, MAX_LINES):
+        if _NOTHING_RUN.match(line):
+            continue
+        is_of_programs = _OF_PROGRAMS.search(line) is not None
+        for variant in {line, _OPENED.sub(" ", line)}:
+            for word in {word for _, word in words_of(variant)}:
+                _add_word(found, start, word, is_of_programs=is_of_programs)
+
+
+def _add_word(found: Targets, start: str, word: str, *, is_of_programs: bool) -> None:
+    if (glob := _GLOB.match(word)) is not None:
+        word, is_of_programs = glob[1], True
+    place = os.path.join(start, os.path.expanduser(word))  # noqa: PTH111, PTH118
+    if os.path.isfile(place):  # noqa: PTH113
+        found.add(place)
+    elif any(char.isspace() for char in word) or os.path.realpath(place) in found.roots:
+        return
+    elif is_of_programs:
+        found.add(place, is_folder=True)
+    elif ("/" in word or _FILE.fullmatch(word)) and not os.path.isdir(place):  # noqa: PTH112
+        found.add(place)
