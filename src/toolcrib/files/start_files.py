@@ -35,6 +35,7 @@ _NOTHING_RUN = re.compile(
 )
 """A comment, a word for where one is or what is watched, a variable with a value of any kind."""
 _OF_PROGRAMS = re.compile(r"\bPATH(?:_add)?\b|\bfpath\b|\bfish_(?:user_paths|add_path)|load_prefix")
+_ADDED = re.compile(r"\s*(?:PATH_add|path_add\s+PATH)\s+[^$`]+$")
 _GLOB = re.compile(r"([^*?\[]*/)[^/]*[*?\[]")
 _FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
 
@@ -76,23 +77,24 @@ def _add(found: Targets, file: str, start: str) -> None:
         data = read_plain(file, MAX_BYTES)
     lines = os.fsdecode(data.replace(b"\\\n", b" ").replace(b"\0", b"")).split("\n")
     for line in islice(lines, MAX_LINES):
-        if _NOTHING_RUN.match(line):
+        if _NOTHING_RUN.match(line) or ("/" not in line and not file.endswith(IN_FOLDERS)):
             continue
-        is_of_programs = _OF_PROGRAMS.search(line) is not None
+        is_added, is_of_programs = _ADDED.match(line), _OF_PROGRAMS.search(line)
         for variant in {line, _OPENED.sub(" ", line)}:
             for word in {word for _, word in words_of(variant)}:
-                _add_word(found, start, word, is_of_programs=is_of_programs)
+                may_hold = is_added if "/" not in word else is_of_programs
+                _add_word(found, start, word, may_hold_programs=may_hold is not None)
 
 
-def _add_word(found: Targets, start: str, word: str, *, is_of_programs: bool) -> None:
+def _add_word(found: Targets, start: str, word: str, *, may_hold_programs: bool) -> None:
     if (glob := _GLOB.match(word)) is not None:
-        word, is_of_programs = glob[1], True
+        word, may_hold_programs = glob[1], True
     place = os.path.join(start, os.path.expanduser(word))  # noqa: PTH111, PTH118
     if os.path.isfile(place):  # noqa: PTH113
         found.add(place)
     elif any(char.isspace() for char in word) or os.path.realpath(place) in found.roots:
         return
-    elif is_of_programs:
+    elif may_hold_programs:
         found.add(place, is_folder=True)
     elif ("/" in word or _FILE.fullmatch(word)) and not os.path.isdir(place):  # noqa: PTH112
         found.add(place)

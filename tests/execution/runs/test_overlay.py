@@ -159,6 +159,8 @@ async def test_names_that_are_no_text_are_taken_over(bench: RunBench, root: Path
         """printf x > "$(printf 'b\\377d')"; printf y > 'new
 line'; mkdir "$(printf 'd\\376')"; printf z > "$(printf 'd\\376/f\\375')" """
     )
+    assert outcome.state == "held", "a name of two lines is two names to xargs"
+    outcome = await bench.apply_pending(outcome.pending_id)
     assert outcome.state == "applied"
     names = sorted(os.listdir(os.fsencode(root)))
     assert names == [b"b\xffd", b"d\xfe", b"new\nline"]
