@@ -25,7 +25,7 @@ AT_HOME = (
     *(".config/fish/config.fish", ".config/direnv/direnvrc", ".config/tmux/tmux.conf"),
     ".config/nvim/init.vim",
 )
-IN_FOLDERS = ".envrc"
+IN_FOLDERS = (".envrc", ".envrc.local", ".autoenv", ".autoenv.zsh")
 MAX_FILES, MAX_BYTES, MAX_LINES = 60, 50_000, 2_000
 MAX_ENTRIES, MAX_SECONDS = 2_000, 0.5
 _OPENED = re.compile(r"\$\(|`|\[\[?\s")
@@ -60,9 +60,10 @@ def find_start_targets(roots: Sequence[str], folders: Iterable[str]) -> Targets:
         if is_folder(entry)
     )
     own = dict.fromkeys((*roots, *folders, *beneath))
-    there = (folder for folder in own if os.path.lexists(f"{folder}/{IN_FOLDERS}"))
-    for folder in islice(there, MAX_FILES):
-        _add(found, f"{folder}/{IN_FOLDERS}", folder)
+    places = ((folder, f"{folder}/{name}") for folder in own for name in IN_FOLDERS)
+    there = (place for place in places if os.path.lexists(place[1]))
+    for folder, file in islice(there, MAX_FILES):
+        _add(found, file, folder)
     return found
 
 

@@ -239,7 +239,7 @@ async def test_entry_points_that_tools_load(bench: RunBench, folder: str) -> Non
 
 
 async def test_names_in_a_cache_count_by_a_new_link(bench: RunBench, root: Path) -> None:
-    made = "mkdir -p .cache/s; echo 1 > .cache/s/.cspell.json"
+    made = "mkdir -p .cache/s/a; echo 1 > .cache/s/a/.cspell.json"
     assert (await bench.changed(f"{made}; ln -s .cache/s notes")).state == "held"
     assert (await bench.changed(made)).state == "applied"
     assert (await bench.changed("ln -s .cache/s notes")).state == "held"

@@ -66,6 +66,7 @@ from toolcrib.files.repositories.places import (
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.start_files import START_FILE, find_start_targets
 from toolcrib.files.targets import Targets
+from toolcrib.files.trees import names_beneath
 from toolcrib.text.display import printable, some_of
 
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
@@ -106,6 +107,8 @@ Question = tuple[str, str]
 """A kind, and the absolute path of a folder."""
 Settings = Mapping[str, Targets]
 """What they name, by their kind."""
+MAX_FOLDERS, MAX_SECONDS, MAX_DEPTH = 500, 0.5, 100
+"""How far beneath a new link is looked."""
 ONLY_THE_USER = "programs outside of the boundary may act on that, so only the user can make it"
 
 _PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
@@ -529,8 +532,12 @@ def _kinds_by_link(delta: Delta, links: RunLinks, named: _Named) -> Iterator[str
     elif (place := links.place(delta)) is not None:
         kind = _any_kind_of(place) or named.kind_by_settings(place)
         if not kind and is_hidden(place):
-            with suppress(ToolError, OSError):  # no folder
-                inner = (path.child(entry.name) for entry in place.list())
-                kind = next(filter(None, map(_any_kind_of, inner)), "")
+            top = place.real_absolute
+            found = names_beneath(
+                [top], max_folders=MAX_FOLDERS, max_seconds=MAX_SECONDS, max_depth=MAX_DEPTH
+            )
+            names = (each[len(top) + 1 :].split("/") for each in found)
+            inner = (path.at((*path.parts, *each)) for each in names)
+            kind = next(filter(None, map(_any_kind_of, inner)), "")
         if kind:
             yield f"by a link: {kind}"
