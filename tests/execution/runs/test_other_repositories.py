@@ -61,6 +61,8 @@ async def test_what_a_commit_of_mercurial_writes(bench: RunBench, root: Path) ->
     made += [written("new/.hg/requires", "share-safe"), "ln -s x hg/.hg/wcache/checklink"]
     outcome = await bench.changed("; ".join(made))
     assert outcome.state == "applied", outcome.notes
+    led = await bench.changed("ln -s ../../../.. hg/.hg/store/data/e")
+    assert led.state == "held", "a journal would write where it leads"
     again = await bench.changed("echo x > hg/.hg/unknown")
     assert await bench.apply_pending(again.pending_id)
     assert (await bench.changed("echo x > hg/.hg/other")).state == "held", "each by itself"

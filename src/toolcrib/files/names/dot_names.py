@@ -32,6 +32,8 @@ _VERSION = re.compile(
 """A number, with an implementation before it; any other word may be a folder with a program."""
 REPOSITORIES = frozenset({".hg", ".svn", ".jj"})
 """Folders in which each name is asked about by itself."""
+TRIED_LINK = "checklink"
+"""By it Mercurial sees whether links can be made; other links lead its journals elsewhere."""
 RESULTS = (GENERATED_FOLDERS - REPOSITORIES - {".git"}) | {"out", "_build", "obj"}
 """Folders of what builds make."""
 
@@ -47,6 +49,8 @@ def find_dot_name(path: SafePath, *, is_file: bool = True) -> int | None:
     first = next((depth for depth, name in enumerate(names) if name.startswith(".")), None)
     if first is None:
         return None
+    if not is_file and names[first] in REPOSITORIES and names[-1] != TRIED_LINK:
+        return len(names)
     ends = range(first + 1, len(names) + 1)
     for end in ends:
         found = _LISTS["folders"].find(names, end)
