@@ -242,3 +242,20 @@ async def test_a_rebase_that_stops_says_what_to_do(each: RunBench, root: Path) -
     outcome = await each.changed(f"git rebase side || {{ {resolved}; }}")
     assert not any("undo" in note for note in outcome.notes), outcome.notes
     assert shell(root, "git log --format=%s").split() == ["three", "two", "one"]
+
+
+async def test_a_submodule_of_the_user_is_looked_at_too(
+    bare: RunBench, root: Path, tmp_path: Path
+) -> None:
+    shell(tmp_path, f"mkdir up; cd up; {COMMITTED}")
+    allowed = "git -c protocol.file.allow=always submodule --quiet add"
+    shell(root, f"git init -qb main; {allowed} {tmp_path}/up sub; {WHO}; git commit -qm sub")
+    running = await bare.start(
+        "git -C sub symbolic-ref refs/heads/feat refs/heads/main; echo made; sleep 60"
+    )
+    await lines_of(running, "made")
+    notes = (await running.finish()).notes
+    assert any("feat was removed" in note for note in notes), notes
+    assert shell(root / "sub", "git for-each-ref --format='%(refname)' refs/heads") == (
+        "refs/heads/main\n"
+    )

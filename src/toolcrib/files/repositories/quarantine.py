@@ -25,6 +25,7 @@ from toolcrib.files.repositories.places import (
     COMMONDIR,
     GIT,
     MAX_CONFIG_BYTES,
+    STATE_FOLDERS,
     file_trouble,
     is_repository,
     led_to,
@@ -198,14 +199,20 @@ class RepositoryQuarantine:
         depth = repository_depth(place) if may_mislead(place.parts) else None
         if depth is None:
             return ""
+        inner = place.parts[depth:]
+        if not STATE_FOLDERS.isdisjoint(map(fold, inner)) and self._goes_on(place):
+            return ""
         with suppress(ToolError, OSError):
-            if place.gate.pattern(place, "write") and self.kind_before(place.parent):
-                return ""  # of an operation of the user's, which goes on beside the run
-            limit, before = looked_at_bytes(place.parts), self.content_before(place)
+            limit = looked_at_bytes(inner)
             data = _read(place, limit) if _kind(place) == "file" else None
-            if data is not None and (before is None or data != before[: limit + 1]):
-                return file_trouble(place.parts[depth:], data)
+            if data is not None and (why := file_trouble(inner, data)):
+                before = self.content_before(place)
+                return why if before is None or data != before[: limit + 1] else ""
         return ""
+
+    def _goes_on(self, place: SafePath) -> bool:
+        """Whether it is of an operation that the user has begun before the run."""
+        return bool(place.gate.pattern(place, "write") and self.kind_before(place.parent))
 
     def _taken_back(self, place: SafePath) -> str:
         """Undo what a run did to a file of a repository; what was done, "" for nothing.
