@@ -24,7 +24,6 @@ from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
-from toolcrib.execution.runs.own_links import BY_A_LINK, OwnLinks
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
@@ -46,6 +45,7 @@ from toolcrib.files.other_repositories import (
     database_of,
 )
 from toolcrib.files.own_folders import home_links, own_folders
+from toolcrib.files.own_links import BY_A_LINK, OwnLinks
 from toolcrib.files.path_rules import (
     DEPENDENCY_FOLDERS,
     PathPattern,
