@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import escape, iglob
 from itertools import islice
@@ -38,13 +39,13 @@ class Targets:
         roots: those of the workspace, real; what lies outside is not noted.
         files: each by its path.
         folders: they count with all that they hold, there or not.
-        patterns: paths with wildcards of a shell, which count as folders do.
+        patterns: the names of paths with wildcards of a shell, which count as folders do.
     """
 
     roots: Sequence[str] = ()
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
-    patterns: set[str] = field(default_factory=set)
+    patterns: set[tuple[str, ...]] = field(default_factory=set)
     _added: set[tuple[str, bool]] = field(default_factory=set)
 
     def add(self, place: str, *, is_folder: bool = False) -> None:
@@ -67,15 +68,15 @@ class Targets:
         """Add what an absolute path with wildcards stands for, now or later."""
         names = os.path.normpath(place).split("/")
         first = next((n for n, name in enumerate(names) if _WILDCARD.search(name)), len(names))
-        folder, rest = "/".join(names[:first]), names[first:]
+        folder, rest = "/".join(names[:first]), tuple(map(_simplified, names[first:]))
         if len(self.patterns) >= MAX_PATTERNS:
             return
         with suppress(OSError, ValueError):
             real, links = follow("/", folder or "/")
             self.add_links(links)
-            self.patterns.update("/".join((start, *rest)) for start in (folder, real))
+            self.patterns |= {(*map(escape, start.split("/")), *rest) for start in (folder, real)}
             if folder in self.roots or self.is_inside(folder):
-                there = iglob("/".join((escape(folder), *map(_any_brace, rest))))  # noqa: PTH207
+                there = iglob("/".join((escape(folder), *rest)))  # noqa: PTH207
                 for match in islice(there, MAX_MATCHES):
                     self.add(match, is_folder=True)
 
@@ -89,7 +90,7 @@ class Targets:
 
     def has(self, path: str) -> bool:
         """Whether a path, absolute and without links, is one of them or lies in one."""
-        if path in self.files or (self.patterns and self._pattern.fullmatch(path)):
+        if path in self.files or self._fits(path):
             return True
         while path and self.folders:
             if path in self.folders:
@@ -99,16 +100,15 @@ class Targets:
 
     def has_beneath(self, path: str) -> bool:
         """Whether a file or folder of them lies beneath a path, there or not."""
-        return path in self._above or bool(self.patterns and self._pattern_above.fullmatch(path))
+        return path in self._above or self._fits(path, above=True)
 
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(f"(?:{'|'.join(map(_expression, self.patterns))})(?:/.*)?", re.DOTALL)
-
-    @cached_property
-    def _pattern_above(self) -> re.Pattern[str]:
-        above = {_expression(each) for place in self.patterns for each in folders_above(place)}
-        return re.compile("|".join(above), re.DOTALL)
+    def _fits(self, path: str, *, above: bool = False) -> bool:
+        """Whether a path is what a pattern describes or lies in it, or is a folder above."""
+        names = path.split("/") if self.patterns else []
+        return any(
+            (len(names) < len(pattern)) == above and all(map(fnmatchcase, names, pattern))
+            for pattern in self.patterns
+        )
 
     @cached_property
     def _above(self) -> frozenset[str]:
@@ -116,17 +116,12 @@ class Targets:
         return frozenset(each for place in named for each in folders_above(place))
 
 
-def _expression(pattern: str) -> str:
-    """A regular expression for a path with wildcards, which stay within a name."""
-    parts = _WILDCARD.split(pattern)
-    return "".join(
-        re.escape(part) if n % 2 == 0 else "[^/]" if part[0] in "?[" else "[^/]*"
-        for n, part in enumerate(parts)
-    )
-
-
-def _any_brace(name: str) -> str:
-    return re.sub(r"\{[^{}/]*\}", "*", name)
+def _simplified(name: str) -> str:
+    """A name with wildcards, where a set of characters is any one, and of names any."""
+    plain = _WILDCARD.split(name)
+    plain[::2] = map(escape, plain[::2])
+    plain[1::2] = ("?" if part[0] in "?[" else "*" for part in plain[1::2])
+    return "".join(plain)
 
 
 def is_pattern(word: str) -> bool:
