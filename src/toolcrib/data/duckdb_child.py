@@ -189,13 +189,13 @@ class _Database:
         filled = self._filled(files)
         self._is_one_file = len(filled) == 1
         self._files = [part for file in filled for part in self._parts(file)]
-        for file in self._files:
+        new = [file for file in self._files if "memory" not in file]
+        for file in new:
             # Memory for what may have to be converted: DuckDB is told now what it may read.
             file["memory"] = os.memfd_create("table")
             file["place"] = f"/proc/self/fd/{file['fd']}"
-        self._lock(
-            [f"/proc/self/fd/{file[key]}" for file in self._files for key in ("fd", "memory")]
-        )
+        if new:
+            self._lock([f"/proc/self/fd/{file[key]}" for file in new for key in ("fd", "memory")])
         for file in self._files:
             if file.get("sheet"):
                 self._convert_sheet(file, sql)

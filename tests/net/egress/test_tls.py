@@ -78,7 +78,7 @@ async def test_plain_http_where_tls_is_asked(make_egress: Make) -> None:
     port = server.sockets[0].getsockname()[1]
     with pytest.raises(TlsFailure) as caught:
         await make_egress().fetch(f"https://127.0.0.2:{port}/")
-    assert f"http://127.0.0.2:{port}/" in caught.value.hint
+    assert "the same URL with http://" in caught.value.hint
     server.close()
 
 
