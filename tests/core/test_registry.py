@@ -64,6 +64,12 @@ def test_names_with_that_of_a_server_before_them(name: str) -> None:
     assert Registry(TOOLS).resolve(name).name == "read_file"
 
 
+def test_an_alias_behind_a_namespace_is_no_tool() -> None:
+    """`memory.delete` is no call of what deletes files."""
+    with pytest.raises(UnknownTool):
+        Registry(TOOLS).resolve("memory.open_file")
+
+
 @pytest.mark.rows("E133", "E135")
 @each_case("glob", ["read_file", "read_f*", "files"])
 def test_a_tool_switched_off_names_the_setting(glob: str) -> None:

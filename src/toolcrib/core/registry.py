@@ -125,7 +125,11 @@ class Registry:
         """The tool of a name, or of what stands behind the name of a server or namespace."""
         found = self._of_name(name)
         behind = _BEHIND.fullmatch(str(name).strip()) if found is None else None
-        return found if behind is None else self._of_name(behind[1])
+        if behind is None:
+            return found
+        # Not an alias: the `delete` of `memory.delete` is none of files.
+        meant = self._names.get(plain(behind[1]))
+        return meant if meant is not None and plain(meant.name) == plain(behind[1]) else None
 
     def _of_name(self, name: str) -> Tool | None:
         naming = None if plain(name) in self._names and not self.systems else self.naming(name)

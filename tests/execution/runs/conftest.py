@@ -118,3 +118,12 @@ def run_folders(tmp_path: Path) -> list[Path]:
 async def settle(seconds: float = 0.05) -> None:
     """Let the clock of the file system tick, so that a change is after the start of a run."""
     await asyncio.sleep(seconds)
+
+
+@pytest.fixture(params=["auto", "kernel", "none"])
+async def each(request: pytest.FixtureRequest, opened: Opened) -> RunBench:
+    """At each level: through an overlay, and on the files themselves."""
+    bench = opened(request.param)
+    if request.param == "auto":
+        await need_overlay(bench)
+    return bench

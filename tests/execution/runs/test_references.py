@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.execution.runs.conftest import Opened, RunBench, need_overlay
+from tests.execution.runs.conftest import RunBench
 from tests.execution.runs.test_background import lines_of
 
 WHO = "git config user.name n; git config user.email e@example.org"
@@ -56,15 +56,6 @@ def references(root: Path) -> str:
     places = (path.relative_to(root).as_posix() for path in root.glob(".git/*AUTOSTASH"))
     listed = "git for-each-ref --format='%(refname) %(symref)'; git symbolic-ref HEAD; git log -p"
     return "\n".join((*sorted(places), shell(root, f"{listed}; git reset -q; git diff")))
-
-
-@pytest.fixture(params=["auto", "kernel", "none"])
-async def each(request: pytest.FixtureRequest, opened: Opened) -> RunBench:
-    """At each level: through an overlay, and on the files themselves."""
-    bench = opened(request.param)
-    if request.param == "auto":
-        await need_overlay(bench)
-    return bench
 
 
 def prepared(root: Path) -> tuple[dict[str, str], str]:

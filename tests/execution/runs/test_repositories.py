@@ -32,15 +32,6 @@ def left_out(notes: tuple[str, ...]) -> list[str]:
     return [note for note in notes if "not taken over" in note]
 
 
-@pytest.fixture(params=["auto", "kernel", "none"])
-async def each(request: pytest.FixtureRequest, opened: Opened) -> RunBench:
-    """At each level: through an overlay, and on the files themselves."""
-    bench = opened(request.param)
-    if request.param == "auto":
-        await need_overlay(bench)
-    return bench
-
-
 async def test_a_repository_is_made_committed_to_and_undone(each: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
     before = picture(root)
