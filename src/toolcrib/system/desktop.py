@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import TimedOut, Unavailable
+from toolcrib.system.child import Process
 from toolcrib.system.processes import PASSED_ON, Finished, Processes
 
 SECONDS = 5.0
@@ -149,7 +150,7 @@ class Clipboard:
             program.argv, cwd="/", env=environment(OWN), stdin=text.encode(), passed_on=PASSED_ON
         )
         try:
-            await self._until_there(text)
+            await self._until_there(text, process)
         except BaseException:
             await process.kill(0)
             raise
@@ -157,12 +158,12 @@ class Clipboard:
             raise _failed(program.argv[0], "it ended at once")
         return program.argv[0]
 
-    async def _until_there(self, text: str) -> None:
-        """Wait until the text can be read back, so that nobody pastes the one before."""
+    async def _until_there(self, text: str, process: Process) -> None:
+        """Wait until the text can be read back, so that nobody pastes the one before; or an end."""
         pause = 0.02
         try:
             async with asyncio.timeout(SECONDS):
-                while await self.read() != text:
+                while await self.read() != text and not process.exit_code:
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, 0.3)
         except TimeoutError:

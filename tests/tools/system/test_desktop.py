@@ -31,7 +31,9 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An X server of the test's own."""
     need("Xvfb")
     read, write = os.pipe()
-    words = ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    # A desktop always has a client; without any, this server begins anew and drops who just came.
+    words = ["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "640x480x24"]
+    words += ["-nolisten", "tcp"]
     with subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL) as server:
         os.close(write)
         with os.fdopen(read) as numbers:
