@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
 from toolcrib.data.table_columns import TableColumns, as_number
@@ -44,6 +44,8 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "<=": lambda a, b: a <= b,
 }
 Predicate = Callable[[Sequence[Cell]], bool]
+_Kind = Literal["number", "text"] | int
+"""As what cells are read; a number is the length of the start of a moment."""
 
 
 def predicate_of(text: str, columns: TableColumns, notes: list[str]) -> Predicate | None:
@@ -206,9 +208,8 @@ class _Conditions:
         if operator.endswith("in"):
             if value[:1] in ("(", "[") and value[-1:] not in (")", "]"):
                 raise _unreadable(text)
-            tests = [self._against("=", place, self._text(item)) for item in _items(value)]
-            inside = operator == "in"
-            return lambda row: any(test(row) for test in tests) == inside
+            inside, found_in = operator == "in", self._one_of(place, _items(value))
+            return lambda row: found_in(row) == inside
         if operator.endswith("between"):
             middle = next((m for m in _AND.finditer(value) if m[1]), None)
             if middle is None:
@@ -284,26 +285,37 @@ class _Conditions:
             return lambda row: low not in displayed(row[place]).casefold()
         if operator == "starts with":
             return lambda row: displayed(row[place]).casefold().startswith(low)
-        form = self._columns.formats[place]
         compare, unequal = _COMPARED[operator], operator in _UNEQUAL
+        kind, limit = self._limit(operator, place, value)
+        read = _reader(kind, self._columns.formats[place])
+
+        def test(row: Sequence[Cell]) -> bool:
+            found = read(row[place])
+            return unequal if found is None else compare(found, limit)
+
+        return test
+
+    def _one_of(self, place: int, items: Sequence[str]) -> Predicate:
+        """Whether a cell is equal to one of some values; thousands of them take no longer."""
+        limits: dict[_Kind, set[Any]] = {}
+        for item in items:
+            kind, limit = self._limit("=", place, self._text(item))
+            limits.setdefault(kind, set()).add(limit)
+        form = self._columns.formats[place]
+        known = [(_reader(kind, form), values) for kind, values in limits.items()]
+        return lambda row: any(read(row[place]) in values for read, values in known)
+
+    def _limit(self, operator: str, place: int, value: str) -> tuple[_Kind, Any]:
+        """What a column is compared with, and as what its cells are read for that."""
+        form = self._columns.formats[place]
         limit = _number(value, form, operator)
         if limit is not None:
-
-            def of_numbers(row: Sequence[Cell]) -> bool:
-                number = as_number(row[place], form.numbers)
-                return unequal if number is None else compare(number, limit)
-
-            return of_numbers
+            return "number", limit
         key = form.moment(value) or (_part_of_date(value) if form.type == "date" else "")
         if key and form.type not in NUMERIC:
-
-            def of_moments(row: Sequence[Cell]) -> bool:
-                found = form.moment(displayed(row[place]))
-                return unequal if not found else compare(found[: len(key)], key)
-
-            return of_moments
+            return len(key), key
         self._need_kind(operator, place, value)
-        return lambda row: compare(displayed(row[place]).strip().casefold(), low)
+        return "text", value.casefold()
 
     def _need_kind(self, operator: str, place: int, value: str) -> None:
         """Refuse an order of numbers or dates and something else, and tell of what is equal."""
@@ -348,6 +360,15 @@ def _items(value: str) -> list[str]:
             items.append(value[start : found.start()])
             start = found.end()
     return [item for item in (*items, value[start:]) if item.strip()]
+
+
+def _reader(kind: _Kind, form: ColumnFormat) -> Callable[[Cell], Any]:
+    """What reads a cell as a number, a text or the start of a moment; None where it is none."""
+    if kind == "number":
+        return lambda cell: as_number(cell, form.numbers)
+    if kind == "text":
+        return lambda cell: displayed(cell).strip().casefold()
+    return lambda cell: form.moment(displayed(cell))[:kind] or None
 
 
 def _number(value: str, form: ColumnFormat, operator: str) -> int | float | None:

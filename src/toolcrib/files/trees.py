@@ -17,6 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
+from toolcrib.files.extended_attributes import (
+    Attributes,
+    attributes_from_json,
+    attributes_of,
+    attributes_to_json,
+)
 from toolcrib.files.handles import (
     DESCRIPTORS,
     O_PATH,
@@ -51,6 +57,7 @@ class EntryState:
         mark: its `fingerprint`.
         digest: what it held, as `Blobs` names it; "" where that was not stored.
         target: where a link leads, as written.
+        attributes: extended ones and access lists, where content was stored too.
     """
 
     path: str
@@ -62,9 +69,17 @@ class EntryState:
     mark: str = ""
     digest: str = ""
     target: str = ""
+    attributes: Attributes = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, status: os.stat_result, path: str = "", digest: str = "", target: str = "") -> Self:
+    def of(
+        cls,
+        status: os.stat_result,
+        path: str = "",
+        digest: str = "",
+        target: str = "",
+        attributes: Attributes = (),
+    ) -> Self:
         """What the system says about it."""
         kind = entry_kind(status.st_mode)
         return cls(
@@ -77,6 +92,7 @@ class EntryState:
             fingerprint(status),
             digest,
             target,
+            attributes,
         )
 
     @property
@@ -103,7 +119,8 @@ class EntryState:
         return self.mark == other.mark
 
     def to_json(self) -> list[Any]:
-        """All of it in a list."""
+        """All of it in a list; attributes only where there are any."""
+        pairs = attributes_to_json(self.attributes)
         return [
             self.path,
             self.kind,
@@ -114,13 +131,16 @@ class EntryState:
             self.mark,
             self.digest,
             self.target,
+            *([pairs] if pairs else []),
         ]
 
     @classmethod
     def from_json(cls, values: list[Any]) -> Self:
         """The inverse of `to_json`."""
-        path, kind, mode, mtime, user, group, size, mark, digest, target = values
-        return cls(path, kind, mode, mtime, (user, group), size, mark, digest, target)
+        path, kind, mode, mtime, user, group, size, mark, digest, target, *pairs = values
+        attributes = map(attributes_from_json, pairs)
+        owner = (user, group)
+        return cls(path, kind, mode, mtime, owner, size, mark, digest, target, *attributes)
 
 
 ContentSink = Callable[[int, Iterator[bytes]], str]
@@ -214,12 +234,13 @@ class TreeReader:
         fd = open_file(folder, name, opens_closed=self.opens_closed)
         try:
             status = openat.fstat(fd)
+            attributes = attributes_of(fd, access_lists=True)
             digest = self.sink(status.st_size, chunks_of(fd, self.check))
             if fingerprint(openat.fstat(fd)) != fingerprint(status):
                 raise FileNotFoundError(path)
         finally:
             openat.close(fd)
-        return EntryState.of(status, path, digest)
+        return EntryState.of(status, path, digest, attributes=attributes)
 
     def _folder(
         self, folder: int, name: str, path: str, device: int, depth: int
@@ -237,7 +258,9 @@ class TreeReader:
                 names = sorted(e.name for e in scan if not e.name.startswith(self.skip))
             if names and not may_change(fd, "."):
                 raise PermissionError(13, "its content must not be changed", path)
-            yield EntryState.of(status, path)
+            unread = self.sink is skip_content
+            attributes = () if unread else attributes_of(fd, access_lists=True)
+            yield EntryState.of(status, path, attributes=attributes)
             for inner in names:
                 below = f"{path}/{inner}" if path else inner
                 yield from self._take(fd, inner, below, device, depth + 1)

@@ -15,12 +15,13 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 from urllib.parse import quote
 
 import platformdirs
 
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure, ToolError
+from toolcrib.files.extended_attributes import Attributes, drop_access_lists, set_attributes
 from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, kind_of
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState, open_file
@@ -33,8 +34,6 @@ NO_LINKS = frozenset(
 )
 """What a system says that gives a file no second name."""
 NO_REPLACE, EXCHANGE = 1, 2
-Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
-"""Extended attributes: names and values."""
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, errno.EPERM})
 """What a file system says that knows no nameless files, or no second names."""
@@ -67,6 +66,7 @@ def write_file(
     owner: tuple[int, int] | None = None,
     like: str = "",
     attributes: Attributes = (),
+    inherits: bool = True,
     flush: bool = True,
 ) -> os.stat_result:
     """Write a whole new file and see it onto the disk; chunks of zeros become holes.
@@ -81,6 +81,7 @@ def write_file(
         owner: user and group, kept as far as the system lets us.
         like: the name of a file in the folder whose extended attributes it gets.
         attributes: more of those, as far as the system takes them.
+        inherits: whether it may have the access list that its folder gives to new files.
         flush: whether to wait for the disk; else the caller does so for many at once.
     """
     fd = openat.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
@@ -95,10 +96,9 @@ def write_file(
             own(fd, owner)
         if like:
             copy_attributes(folder, like, fd)
-        if sys.platform == "linux":
-            for attribute, value in attributes:
-                with suppress(OSError):
-                    os.setxattr(fd, attribute, value)
+        if not inherits:
+            drop_access_lists(fd)
+        set_attributes(fd, attributes)
         if mode is not None:
             openat.fchmod(fd, mode)
         # The clock of the file system ticks only every few milliseconds and inodes are used
@@ -135,6 +135,7 @@ def copy_attributes(folder: int, name: str, fd: int) -> None:
         # Closed files are replaced by an undo alone.
         opened = open_file(folder, name, opens_closed=True)
         try:
+            drop_access_lists(fd)
             for attribute in os.listxattr(opened):
                 with suppress(OSError):
                     os.setxattr(fd, attribute, os.getxattr(opened, attribute))
@@ -200,6 +201,8 @@ def _build(
             mode=state.mode,
             mtime=state.mtime,
             owner=state.owner,
+            attributes=state.attributes,
+            inherits=False,
             flush=flush,
         )
 
@@ -208,6 +211,8 @@ def _finish_folder(state: EntryState, fd: int) -> None:
     """After its content was made, which moved its time."""
     try:
         own(fd, state.owner)
+        drop_access_lists(fd)
+        set_attributes(fd, state.attributes)
         openat.fchmod(fd, state.mode)
         openat.utime(fd, ns=(state.mtime, state.mtime))
     finally:

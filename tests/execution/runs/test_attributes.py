@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import struct
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ import pytest
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
 from toolcrib.execution.sandbox.terms import Limits
 
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+FOR_ONE = struct.pack("<I", 2) + b"".join(
+    struct.pack("<HHI", kind, may, who)
+    for kind, may, who in (
+        (1, 6, 0xFFFFFFFF), (2, 6, 4_999), (4, 0, 0xFFFFFFFF), (16, 6, 0xFFFFFFFF),
+        (32, 0, 0xFFFFFFFF),
+    )
+)  # fmt: skip
+"""An access list: the owner and the user 4999 may read and write, the group nothing."""
 PYTHON = "python3 - <<'END'\nimport os\n{}\nEND\n"
 
 
@@ -89,6 +99,54 @@ async def test_a_changed_file_keeps_its_own_and_it_is_told(bench: RunBench, root
     await bench.undo()
     assert os.listxattr(root / "written") == ["user.kept"]
     assert (root / "written").read_text() == "x\n"
+
+
+def attributes(path: Path) -> dict[str, bytes]:
+    return {name: os.getxattr(path, name) for name in sorted(os.listxattr(path))}
+
+
+def need_access_lists(root: Path) -> None:
+    from tests.conftest import absent
+
+    need_attributes(root)
+    (root / "try").write_text("")
+    try:
+        os.setxattr(root / "try", ACCESS, FOR_ONE)
+    except OSError:
+        absent("this file system keeps no access lists")
+    (root / "try").unlink()
+
+
+async def test_what_is_removed_comes_back_with_its_attributes(each: RunBench, root: Path) -> None:
+    need_access_lists(root)
+    (root / "d").mkdir()
+    for name in ("gone", "replaced", "d/inner"):
+        (root / name).write_text("x\n")
+        os.setxattr(root / name, "user.note", b"mine")
+        os.setxattr(root / name, ACCESS, FOR_ONE)
+    names = ("gone", "replaced", "d/inner")
+    before = [(attributes(root / name), mode(root / name)) for name in names]
+    assert before[0] == ({ACCESS: FOR_ONE, "user.note": b"mine"}, 0o660)
+    await each.changed("rm -r gone d; echo y > new; mv new replaced")
+    assert not (root / "gone").exists()
+    await each.undo()
+    assert [(attributes(root / name), mode(root / name)) for name in names] == before
+
+
+async def test_what_comes_back_lets_nobody_else_in(bench: RunBench, root: Path) -> None:
+    need_access_lists(root)
+    (root / "d").mkdir()
+    (root / "d/plain").write_text("x\n")
+    (root / "d/sub").mkdir()
+    os.setxattr(root / "d", DEFAULT, FOR_ONE)  # for what is made in it from now on
+    await bench.changed("rm -r d/plain d/sub")
+    await bench.undo()
+    assert (attributes(root / "d/plain"), attributes(root / "d/sub")) == ({}, {})
+    await bench.changed("echo y >> d/plain")
+    assert attributes(root / "d/plain") == {}
+    await bench.changed("rm -r d")
+    await bench.undo()
+    assert attributes(root / "d") == {DEFAULT: FOR_ONE}
 
 
 async def test_a_program_cannot_speak_in_the_marks_of_the_overlay(

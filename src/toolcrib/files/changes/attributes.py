@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from toolcrib.files.changes.overlay_upper import MARK
 from toolcrib.files.changes.snapshots import Snapshot
+from toolcrib.files.extended_attributes import OVERLAY_MARK
 from toolcrib.files.handles import DESCRIPTORS
 from toolcrib.files.trees import open_file, parent_of
 from toolcrib.system import openat
@@ -44,7 +44,7 @@ def attributes_since(
     stuck: list[str] = []
     for relative in ("", *_changed(before, after)):
         names = _names(top, relative)
-        marks = [name for name in names if name.startswith(MARK)]
+        marks = [name for name in names if name.startswith(OVERLAY_MARK)]
         if marks:
             (removed if _remove(top, relative, marks) else stuck).append(relative)
         if relative in before.entries and len(names) > len(marks):

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.sources import Source
+from toolcrib.files.extended_attributes import Attributes
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.index import HASH_SIZES, read_index
 from toolcrib.files.trees import EntryState
-from toolcrib.files.writer import Attributes
 from toolcrib.state.blobs import digest_of
 
 

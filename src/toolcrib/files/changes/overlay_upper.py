@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, RunDeltas
+from toolcrib.files.extended_attributes import OVERLAY_MARK, Attributes, attributes_of
 from toolcrib.files.handles import (
     READABLE,
     KernelOpener,
@@ -46,7 +47,7 @@ from toolcrib.files.trees import (
     opened_beneath,
     skip_content,
 )
-from toolcrib.files.writer import Attributes, status_of
+from toolcrib.files.writer import status_of
 from toolcrib.system.removal import FOLDER, opened
 from toolcrib.text.display import printable
 
@@ -117,11 +118,6 @@ def open_file(top: int, parts: tuple[str, ...]) -> int:
         os.close(folder_fd)
 
 
-MARK = "user.overlay."
-"""How the names of an overlay's own marks start."""
-MAX_ATTRIBUTES = 64
-
-
 @dataclass(frozen=True, slots=True)
 class UpperSource:
     """A file of the upper directory as a source."""
@@ -181,21 +177,21 @@ def _sparse(fd: int, size: int) -> Iterator[bytes]:
 
 def _attributes(open_it: Callable[[], int]) -> Attributes:
     """The extended attributes that a program gave to a file."""
-    found: list[tuple[str, bytes]] = []
     with suppress(OSError):
         fd = open_it()
         try:
-            for attribute in os.listxattr(fd)[:MAX_ATTRIBUTES]:
-                if attribute.startswith("user.") and not attribute.startswith(MARK):
-                    with suppress(OSError):
-                        found.append((attribute, os.getxattr(fd, attribute)))
+            return attributes_of(fd)
         finally:
             os.close(fd)
-    return tuple(sorted(found))
+    return ()
 
 
-WHITEOUT, OPAQUE, ORIGIN = f"{MARK}whiteout", f"{MARK}opaque", f"{MARK}origin"
-UNREADABLE = (f"{MARK}redirect", f"{MARK}metacopy")
+WHITEOUT, OPAQUE, ORIGIN = (
+    f"{OVERLAY_MARK}whiteout",
+    f"{OVERLAY_MARK}opaque",
+    f"{OVERLAY_MARK}origin",
+)
+UNREADABLE = (f"{OVERLAY_MARK}redirect", f"{OVERLAY_MARK}metacopy")
 """Marks of features that an overlay of an ordinary user never has: part of what it means
 stands elsewhere."""
 MAX_DEPTH = 200
@@ -487,7 +483,7 @@ def _marks(fd: int) -> list[str]:
         names = os.listxattr(fd)
     except OSError:
         return []
-    found = [name for name in names if name.startswith(MARK)]
+    found = [name for name in names if name.startswith(OVERLAY_MARK)]
     if OPAQUE in found and os.getxattr(fd, OPAQUE) != b"y":
         found.remove(OPAQUE)  # "x": there are whiteouts in it that are plain files
     return found

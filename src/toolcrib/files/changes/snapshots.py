@@ -16,10 +16,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolcrib.core.errors import StorageFailure
 from toolcrib.files.changes.preparation import hash_only
+from toolcrib.files.extended_attributes import (
+    Attributes,
+    attributes_from_json,
+    attributes_of,
+    attributes_to_json,
+)
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.repositories.places import without_hooks
 from toolcrib.files.trees import EntryState, chunks_of, opened_beneath, parent_of
@@ -146,7 +152,7 @@ class Snapshot:
     Attributes:
         entries: by the path from the top, names joined by "/"; a folder before its content.
         cut: whether there was more than a snapshot takes.
-        unlisted: folders of which nothing is known: they could not be opened or listed, or
+        unread: folders of which nothing is known: they could not be opened or listed, or
             lie too deep. "" is the top.
         unkept: files whose contents are not kept.
     """
@@ -276,6 +282,23 @@ class _Walk:
             open_up(folder, name)
 
 
+class _Content(NamedTuple):
+    """What a file held when it looked so: see `SnapshotEntry.key`."""
+
+    key: str
+    digest: str
+    attributes: Attributes = ()
+
+    def to_json(self) -> list[Any]:
+        pairs = attributes_to_json(self.attributes)
+        return [self.key, self.digest, *([pairs] if pairs else [])]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> _Content:
+        key, digest, *pairs = values
+        return cls(key, digest, *map(attributes_from_json, pairs))
+
+
 class SnapshotCache:
     """Which content each file of a tree had, from one snapshot to the next, on disk too.
 
@@ -286,7 +309,7 @@ class SnapshotCache:
 
     def __init__(self, folder: Path, real: str) -> None:
         self._file = folder / f"known-{content_id(real)}"
-        self._known: dict[str, tuple[str, str]] | None = None
+        self._known: dict[str, _Content] | None = None
         self._unchecked_bytes = LOOK_BYTES  # of those that are there nothing is known yet
         self.blobs: Blobs = Blobs(folder / CONTENTS)
 
@@ -301,7 +324,7 @@ class SnapshotCache:
                 forgotten as long as it is there.
         """
         known = self._load()
-        fresh: dict[str, tuple[str, str]] = {}
+        fresh: dict[str, _Content] = {}
         left, until = MAX_NEW_BYTES, time.monotonic() + MAX_NEW_SECONDS
         files = [
             (relative, seen)
@@ -310,18 +333,17 @@ class SnapshotCache:
         ]
         for relative, seen in sorted(files, key=lambda item: _rank(item[0])):
             check()
-            key, digest = known.get(relative, ("", ""))
-            if key != seen.key or not (digest and self.blobs.renew(digest)):
-                digest = ""
+            content = known.get(relative)
+            if content is None or content.key != seen.key or not self.blobs.renew(content.digest):
+                content = None
                 size = seen.image.size
                 if size <= min(left, MAX_FILE_BYTES) and time.monotonic() < until:
-                    digest = self._add(top, relative, seen)
-                    left -= size if digest else 0
-            if digest:
-                fresh[relative] = (seen.key, digest)
-                index.entries[relative] = SnapshotEntry(
-                    replace(seen.image, digest=digest), seen.ctime
-                )
+                    content = self._add(top, relative, seen)
+                    left -= size if content else 0
+            if content:
+                fresh[relative] = content
+                image = replace(seen.image, digest=content.digest, attributes=content.attributes)
+                index.entries[relative] = SnapshotEntry(image, seen.ctime)
             else:
                 index.unkept.append(relative)
         self._save(fresh, run / self._file.name)
@@ -329,25 +351,27 @@ class SnapshotCache:
             self._known = fresh
             self._save(fresh, self._file)
 
-    def _add(self, top: int, relative: str, seen: SnapshotEntry) -> str:
+    def _add(self, top: int, relative: str, seen: SnapshotEntry) -> _Content | None:
         with suppress(OSError, StorageFailure), opened_beneath(top, relative) as fd:
             status = os.fstat(fd)
             if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key == seen.key:
+                attributes = attributes_of(fd, access_lists=True)
                 digest, size = self.blobs.add(chunks_of(fd, lambda: None))
                 self._unchecked_bytes += size
-                return digest if os.fstat(fd).st_ctime_ns == seen.ctime else ""
-        return ""
+                if os.fstat(fd).st_ctime_ns == seen.ctime:
+                    return _Content(seen.key, digest, attributes)
+        return None
 
-    def _load(self) -> dict[str, tuple[str, str]]:
+    def _load(self) -> dict[str, _Content]:
         if self._known is None:
             self._known = {}
             with suppress(OSError, ValueError, zlib.error):
                 found = json.loads(zlib.decompress(self._file.read_bytes()))
-                self._known = {relative: (key, digest) for relative, key, digest in found}
+                self._known = {relative: _Content.from_json(rest) for relative, *rest in found}
         return self._known
 
-    def _save(self, fresh: dict[str, tuple[str, str]], target: Path) -> None:
-        rows = [(relative, key, digest) for relative, (key, digest) in fresh.items()]
+    def _save(self, fresh: dict[str, _Content], target: Path) -> None:
+        rows = [(relative, *content.to_json()) for relative, content in fresh.items()]
         packed = zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 1)
         part = target.with_name(f"{target.name}.{random_id(8)}")
         with suppress(OSError):
@@ -374,7 +398,7 @@ class SnapshotCache:
         for file in (*folder.glob("known-*"), *folder.glob("*/known-*")):
             with suppress(OSError, ValueError, zlib.error):
                 found = json.loads(zlib.decompress(file.read_bytes()))
-                wanted.update(digest for _, _, digest in found)
+                wanted.update(digest for _, _, digest, *_ in found)
         return self.blobs.sweep(wanted.__contains__)
 
 

@@ -8,9 +8,10 @@ from typing import Any, Final, Literal
 
 from toolcrib.core.errors import Conflict
 from toolcrib.files.changes.sources import Source
+from toolcrib.files.extended_attributes import Attributes
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
-from toolcrib.files.writer import Attributes, staged_names
+from toolcrib.files.writer import staged_names
 
 ANYTHING: Final = "*"
 """For `expected`: whatever stands there now may be replaced."""

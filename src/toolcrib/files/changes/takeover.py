@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.changes.overlay_upper import MARK
 from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.tree_store import on_one_mount
+from toolcrib.files.extended_attributes import OVERLAY_MARK
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, EntryState, folder_beneath, opened_beneath
 from toolcrib.state.blobs import digest_of
@@ -222,7 +222,7 @@ def _cleaned(fd: int) -> bool:
     except OSError as error:
         return error.errno == errno.EOPNOTSUPP
     for name in names:
-        if name.startswith(MARK):
+        if name.startswith(OVERLAY_MARK):
             os.removexattr(fd, name)
         elif not name.startswith("user."):
             return False

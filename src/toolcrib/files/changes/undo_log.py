@@ -520,6 +520,7 @@ def _unwritten(change: Change, after: EntryState, blobs: Blobs) -> Change:
     if change.before is not None:
         back.kind, back.data = "write", StoredSource(blobs, change.before.digest)
         back.mode, back.mtime = change.before.mode, change.before.mtime
+        back.attributes = change.before.attributes
     return back
 
 
