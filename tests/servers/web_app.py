@@ -157,6 +157,14 @@ class WebApp:
     redirects: dict[str, str] = field(default_factory=lambda: dict(REDIRECTS))
 
 
+ODD_ANSWERS = {
+    "/half": "_send_half",
+    "/no-content": "_send_nothing",
+    "/silent": "_be_silent",
+    "/without-end": "_send_without_end",
+}
+
+
 class _App(BaseHTTPRequestHandler):
     app: WebApp
 
@@ -182,10 +190,8 @@ class _App(BaseHTTPRequestHandler):
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="desk"')
             self.end_headers()
-        elif parts.path == "/without-end":
-            self._send_without_end()
-        elif parts.path == "/silent":
-            time.sleep(20)  # a server that never answers is the subject
+        elif parts.path in ODD_ANSWERS:
+            getattr(self, ODD_ANSWERS[parts.path])()
         else:
             self._send(made or "<title>Nothing</title>nothing here", status=200 if made else 404)
 
@@ -230,6 +236,21 @@ class _App(BaseHTTPRequestHandler):
             while True:
                 self.wfile.write(b"x" * 1_000_000)
                 time.sleep(0.02)
+
+    def _send_nothing(self) -> None:
+        self.send_response(204)
+        self.end_headers()
+
+    def _be_silent(self) -> None:
+        time.sleep(20)  # a server that never answers is the subject
+
+    def _send_half(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<title>Half</title><p>first half")
+        self.wfile.flush()
+        time.sleep(10)  # a server that stands still in the middle is the subject
 
     def log_message(self, *_: object) -> None:
         pass

@@ -212,6 +212,10 @@ class BrowserSession:
         """What the guard refused to pages of this conversation, oldest first."""
         return [error for lease in self._leases.values() for error in lease.refusals]
 
+    def failures(self) -> list[ToolError]:
+        """What pages of this conversation could not reach, oldest first."""
+        return [error for lease in self._leases.values() for error in lease.failures]
+
     def take_refusals(self) -> list[ToolError]:
         """Those of them that were not taken yet: a page may ask between two calls."""
         found = self.refusals()

@@ -29,6 +29,7 @@ class FileDownload:
     name: str
     url: str
     handle: Download
+    is_saved: bool = False
 
     async def content(self, deadline: float | None) -> bytes:
         """Its bytes, once it is finished.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from urllib.parse import urlsplit
@@ -159,7 +159,7 @@ class Steps:
                 if attempt == 2:
                     raise TimedOut(
                         f"{_target(step)} could not be used within {self._seconds:g} s: it is "
-                        "hidden, disabled, covered, or moves.",
+                        f"{_obstacle(str(error))}.",
                         hint="browser_read shows the page as it is now.",
                     ) from None
             except Error as error:
@@ -208,18 +208,31 @@ class Steps:
         from playwright.async_api import Error
 
         element = await self._element(tab, step, field=True)
-        value = step.get("value", "")
+        value = step.get("value")
+        if value is None:
+            raise BadInput("The step names no text to type.", hint='value="" empties the field.')
         if value.startswith(SECRET):
             await self._type_secret(tab, element, step)
             return f"typed into {element.name}"
         try:
             await element.locator.fill(value)
         except Error as error:
+            if "Cannot type text into input" in str(error):
+                raise _unfit("number", step) from None
             if "not an <input>" not in str(error):
                 raise
+            if await element.locator.evaluate("e => e.tagName === 'SELECT'"):
+                return await self._select(tab, step)
             await element.locator.click()
             await tab.page.keyboard.press("ControlOrMeta+A")
             await tab.page.keyboard.type(value)
+            return f"typed into {element.name}"
+        with suppress(Error):  # what is typed may lead to another page
+            kind, now = await element.locator.evaluate("e => [e.type, e.value]", timeout=1000)
+            if kind in _FORMS and value and not now:
+                raise _unfit(kind, step)
+            if kind in _FORMS and now != value:
+                return f"typed into {element.name}, which says {now} now"
         return f"typed into {element.name}"
 
     async def _type_secret(self, tab: Tab, element: PageElement, step: BrowserStep) -> None:
@@ -287,11 +300,14 @@ class Steps:
                 f"{_target(step)} is no list of the browser's own.",
                 hint="Click it, then click the entry that it shows.",
             )
+        several: str | list[str] = wanted
+        if wanted not in options and await element.locator.evaluate("e => e.multiple"):
+            several = [each.strip() for each in wanted.split(",")]
         try:
-            await element.locator.select_option(label=wanted, timeout=1000)
+            await element.locator.select_option(label=several, timeout=1000)
         except Error:
             try:
-                await element.locator.select_option(value=wanted, timeout=1000)
+                await element.locator.select_option(value=several, timeout=1000)
             except Error:
                 raise BadInput(
                     f"{_target(step)} has no option '{wanted[:60]}'.",
@@ -467,21 +483,24 @@ async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> N
             "Servers of runs and the web are not opened in the same tab.",
             hint=f"Open it in a tab of its own: browser_open url={url[:200]}",
         )
-    before = set(map(id, conversation.refusals()))
+    known = set(map(id, (*conversation.refusals(), *conversation.failures())))
     host = urlsplit(url).hostname or ""
 
-    def refused() -> ToolError | None:
-        new = [error for error in conversation.refusals() if id(error) not in before]
-        return next((e for e in new if str(e.details.get("host", "")).strip("[]") == host), None)
+    def new(errors: Iterable[ToolError]) -> ToolError | None:
+        """The first that came since, of this host."""
+        found = (e for e in errors if id(e) not in known)
+        return next((e for e in found if str(e.details.get("host", "")).strip("[]") == host), None)
 
     try:
         await tab.goto(url, ctx.remaining(ctx.config.browser.timeout))
-    except ToolError:
-        if (error := refused()) is not None:
+    except ToolError as failure:
+        if (error := new(conversation.refusals())) is not None:
             conversation.take_refusals()  # the failure tells it
             raise error from None
-        raise
-    if tab.status == 403 and (error := refused()) is not None:
+        raise new(conversation.failures()) or failure from None
+    # Of a site without TLS the guard's own answer looks like a page of it.
+    answers = {403: conversation.refusals, 502: conversation.failures, 504: conversation.failures}
+    if tab.status in answers and (error := new(answers[tab.status]())) is not None:
         with suppress(Exception):
             await tab.page.goto("about:blank")
         raise error
@@ -517,6 +536,41 @@ async def wait_for(tab: Tab, target: str, seconds: float) -> None:
 def _as_selector(target: str) -> str:
     """The target where it can be a selector, else one that fits nothing."""
     return target if looks_like_selector(target) else ":not(*)"
+
+
+_FORMS = {
+    "date": "2026-12-24",
+    "time": "18:30",
+    "datetime-local": "2026-12-24T18:30",
+    "month": "2026-12",
+    "week": "2026-W52",
+    "color": "#3366cc",
+    "range": "50",
+    "number": "10",
+}
+"""How browsers take the values of fields that have a form of their own."""
+_OBSTACLES = {
+    "element is not enabled": "disabled",
+    "element is not visible": "hidden",
+    "element is not stable": "moving",
+    "element is outside of the viewport": "outside of the window",
+    "intercepts pointer events": "covered",
+    "element is not editable": "not to be changed",
+}
+
+
+def _unfit(kind: str, step: BrowserStep) -> BadInput:
+    return BadInput(
+        f"{_target(step)} is a field of the type {kind}, which does not take "
+        f"'{step.get('value', '')[:40]}'.",
+        hint=f'Write it like value="{_FORMS[kind]}".',
+    )
+
+
+def _obstacle(log: str) -> str:
+    """Why an element could not be used, by what playwright waited for last."""
+    found = {log.rfind(text): why for text, why in _OBSTACLES.items() if text in log}
+    return found[max(found)] if found else "hidden, disabled, covered, or moves"
 
 
 def _number(text: str) -> float:

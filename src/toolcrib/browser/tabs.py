@@ -203,7 +203,7 @@ class Tab:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as Late
 
-        self.status, self.pdf = 0, ""
+        self.status, self.pdf, before = 0, "", list(self.downloads)
         try:
             response = await self._go(url, seconds)
         except Late:
@@ -215,7 +215,9 @@ class Tab:
         except Error as error:
             if "Download is starting" in str(error) or "net::ERR_ABORTED" in str(error):
                 await self.settle(seconds)
-                return None  # it is said among the notes
+                if self.downloads == before and not self.pdf:
+                    self.note(f"{url[:200]} gave no content: the page is the one before it.")
+                return None  # what came is said among the notes
             if failure := gone(error):
                 raise failure from None
             raise _network_error(url, str(error)) from None
@@ -246,10 +248,15 @@ class Tab:
             arrived: it only came to a page: one that stands still is waited for no longer.
         """
         from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Late
 
         self.rounds = 0
-        with suppress(Error):
+        try:
             await self.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000)
+        except Late:
+            self.note("The page is still loading: this is what came of it so far.")
+        except Error:
+            pass  # it went elsewhere, or is gone: what is done next says so
         loop = asyncio.get_running_loop()
         end = loop.time() + min(SETTLE_SECONDS, seconds)
         self.changed_at = loop.time()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.tools.browser.conftest import Desk
+from toolcrib.browser.browsers import Browsers
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -177,6 +178,89 @@ async def test_text_pictures_tabs_and_logs(desk: Desk) -> None:
     assert "/echo?hello=you 200 document" in (await desk("logs", kind="network")).text
     await desk("tabs", action="close")
     assert "No page is open" in await desk.refused("read")
+
+
+FIELDS = """<title>Fields</title><label>Name <input></label>
+<label>Day <input type=date></label><label>Count <input type=number></label>
+<label>Share <input type=range max=10></label>
+<label>Colours <select multiple><option>red<option>green<option>blue</select></label>
+<label>City <select><option>Rome<option>Oslo</select></label>
+<button disabled>Send</button>
+<a download=one.csv href="data:text/csv,one">One</a>
+<a download=two.csv href="data:text/csv,two">Two</a>"""
+
+
+async def test_fields_take_what_they_are_for(desk: Desk) -> None:
+    desk.app.pages["/fields"] = FIELDS
+    await desk("open", url=f"{desk.url}/fields")
+
+    async def refused(**step: str) -> str:
+        return await desk.refused("act", actions=[step])
+
+    no_text = await refused(action="type", target="Name")
+    assert "names no text" in no_text
+    assert "2026-12-24" in await refused(action="type", target="Day", value="24.12.2026")
+    assert '="10"' in await refused(action="type", target="Count", value="ten")
+    assert "which says 10 now" in await desk.act("type Share = 99")
+    await desk.act("type Day = 2026-12-24", "select Colours = red, blue", "type City = Oslo")
+    page = (await desk("read")).text
+    assert "2026-12-24" in page
+    chosen = await desk.box.use(Browsers).conversation(desk.session).tab().page.evaluate(
+        "[...document.querySelectorAll('option:checked')].map(o => o.text)"
+    )  # fmt: skip
+    assert chosen == ["red", "blue", "Oslo"]
+
+
+async def test_a_button_that_cannot_be_used_says_why(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.app.pages["/fields"] = FIELDS
+    await desk("open", url=f"{desk.url}/fields")
+    tab = desk.box.use(Browsers).conversation(desk.session).tab()
+    tab.page.context.set_default_timeout(500)
+    refused = await desk.refused("act", actions=[{"action": "click", "target": "Send"}])
+    tab.page.context.set_default_timeout(10_000)
+    assert "it is disabled." in refused
+
+
+async def test_a_download_is_saved_by_its_name(desk: Desk) -> None:
+    desk.app.pages["/fields"] = FIELDS
+    talk = desk.talk("downloads by name")
+    await talk("open", url=f"{talk.url}/fields")
+    await talk.act("click One", "click Two")
+    saved = (await talk("logs", save_as="one.csv")).text
+    assert (talk.folder / "one.csv").read_text() == "one"
+    assert "Not saved: two.csv" in saved
+    other = (await talk("logs", save_as="other.csv")).text
+    assert (talk.folder / "other.csv").read_text() == "two"
+    assert "It is two.csv" in other
+    assert "Not saved" not in other
+    await talk("close")
+
+
+async def test_a_server_that_is_not_there_is_no_page(desk: Desk) -> None:
+    result = await desk.call("browser_open", url="http://no-such-host.invalid/")
+    assert result.error is not None
+    assert "no-such-host.invalid" in result.error.message
+    assert "502" not in result.render()
+
+
+async def test_pages_that_do_not_come_or_come_by_half_are_told(desk: Desk) -> None:
+    await desk("open", url=f"{desk.url}/echo?a=b")
+    nothing = (await desk("open", url=f"{desk.url}/no-content")).text
+    assert "gave no content" in nothing
+    assert "You said" in nothing
+    half = (await desk("open", url=f"{desk.url}/half")).text
+    assert "still loading" in half
+    assert "first half" in half
+
+
+async def test_nobody_is_asked_where_no_page_is_open(desk: Desk) -> None:
+    talk = desk.talk("nothing open")
+    asked = len(talk.questions)
+    step = {"action": "click", "target": "Send"}
+    assert "No page is open" in await talk.refused("act", actions=[step])
+    assert len(talk.questions) == asked
 
 
 PAGE = """<title>Names</title><h1>Only heading</h1>

@@ -119,6 +119,9 @@ async def test_a_port_here_is_read_and_not_connected_to(machine: Machine) -> Non
         assert "this machine alone" in found.text
         named = await machine("check_port", port=port, host=socket.gethostname())
         assert named.data["state"] == "open"
+        other = await machine("check_port", port=port, host="::1")
+        assert other.data["state"] == "closed"
+        assert f"127.0.0.1:{port}" in other.text
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()

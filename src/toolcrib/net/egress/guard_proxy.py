@@ -229,6 +229,10 @@ class ClientEnd(Pipe):
             error.details.setdefault("port", target.port)
             self._lease.refused(error)
             raise
+        except (Network, TimedOut) as error:
+            error.details.setdefault("host", target.host)
+            self._lease.failed(error)
+            raise
         return far
 
     def _relay(self, far: Pipe, *, reply: bytes = b"", ahead: bytes = b"") -> None:
@@ -265,7 +269,7 @@ MAX_REFUSALS = 100
 
 
 class Lease:
-    """One program's way out: credentials, a policy, and what was refused to it.
+    """One program's way out: credentials, a policy, and what was refused to it or failed.
 
     `admitted` counts the connections that came with its credentials, `received` the bytes
     that came in by them. Where `listener` is not None, the credentials hold there alone.
@@ -294,6 +298,7 @@ class Lease:
         self.received = 0
         self.admitted = 0
         self._refusals: deque[Blocked] = deque(maxlen=MAX_REFUSALS)
+        self._failures: deque[ToolError] = deque(maxlen=MAX_REFUSALS)
 
     @property
     def port(self) -> int:
@@ -316,6 +321,11 @@ class Lease:
         return tuple(self._refusals)
 
     @property
+    def failures(self) -> tuple[ToolError, ...]:
+        """What could not be reached, oldest first."""
+        return tuple(self._failures)
+
+    @property
     def exceeded(self) -> bool:
         """Whether more came in than `max_bytes`; 0 is any number."""
         return 0 < self.max_bytes < self.received
@@ -330,6 +340,10 @@ class Lease:
     def refused(self, error: Blocked) -> None:
         """Note a refusal."""
         self._refusals.append(error)
+
+    def failed(self, error: ToolError) -> None:
+        """Note what could not be reached."""
+        self._failures.append(error)
 
     def close(self) -> None:
         """Cut its connections and forget its credentials."""

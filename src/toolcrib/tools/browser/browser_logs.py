@@ -44,12 +44,15 @@ async def browser_logs(
     async with conversation.at_work():
         tab = conversation.tab()
         if save_as is not None:
-            download = _last_download([*conversation.tabs, tab])
+            download, others = _chosen(conversation.tabs, save_as.name)
             content = await download.content(ctx.deadline)
-            return Result(
-                text=await save(save_as, content, browser_logs.name, ctx),
-                data={"path": save_as.display},
-            )
+            text = await save(save_as, content, browser_logs.name, ctx)
+            download.is_saved = True
+            if download.name != save_as.name:
+                text += f"\nIt is {download.name}, the last download."
+            if others:
+                text += f"\nNot saved: {', '.join(others)}; save_as with the name saves that one."
+            return Result(text=text, data={"path": save_as.display, "download": download.name})
         lines = {
             "console": list(tab.console),
             "network": list(tab.network),
@@ -63,8 +66,12 @@ async def browser_logs(
         )
 
 
-def _last_download(tabs: list[Tab]) -> FileDownload:
+def _chosen(tabs: list[Tab], name: str) -> tuple[FileDownload, list[str]]:
+    """The last download of a name, else the last one; and the names of the others."""
     downloads = [download for tab in tabs for download in tab.downloads]
     if not downloads:
         raise NoResults("Nothing was downloaded.", hint="Click what downloads it first.")
-    return downloads[-1]
+    named = [each for each in downloads if each.name.lower() == name.lower()]
+    chosen = (named or downloads)[-1]
+    others = [d.name for d in downloads if not d.is_saved and d.name != chosen.name]
+    return chosen, list(dict.fromkeys(others))

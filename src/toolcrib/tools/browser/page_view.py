@@ -70,7 +70,9 @@ async def act_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | Non
         return None
     url = arguments.get("url") or ""
     browsers = ctx.use(Browsers)
-    if not url and browsers.has(ctx.session.id):
+    if not url:
+        if not browsers.has(ctx.session.id):  # it fails: nobody needs to be asked for that
+            return Decision("allow", "no page is open", replaces=True)
         conversation = browsers.conversation(ctx.session.id)
         url = conversation.tab().url
         conversation.judge(ctx.call_id, web_origin(url))

@@ -66,7 +66,7 @@ async def check_port(
     """
     if _is_here(host):
         found = await in_thread(lambda _: [x for x in listeners() if x.port == port], ctx.deadline)
-        return _here(port, found)
+        return _here(port, host.strip().strip("[]"), found)
     target = _target(host, port)
     if ctx.check_url is not None:
         ctx.check_url(target.href, own=True)
@@ -83,20 +83,33 @@ async def check_port(
     return Result(f"{target.authority} {text}", {**data, "state": state}, source=target.href)
 
 
-def _here(port: int, found: list[Listener]) -> Result:
+def _here(port: int, host: str, every: list[Listener]) -> Result:
+    found = [one for one in every if _answers(one, host)]
     data = {
-        "host": "localhost",
+        "host": host or "localhost",
         "port": port,
         "state": "open" if found else "closed",
-        "listeners": [{"address": one.address, "pid": one.pid, "name": one.name} for one in found],
+        "listeners": [{"address": one.address, "pid": one.pid, "name": one.name} for one in every],
     }
-    if not found:
+    if not every:
         return Result(f"Port {port} of this machine is closed: nothing listens on it.", data)
     lines = [f"Port {port} of this machine is open:"]
-    for one in dict.fromkeys(found):
+    if not found:
+        lines = [f"Port {port} at {host} is closed; at other addresses of this machine it is open:"]
+    for one in dict.fromkeys(every):
         owner = (
             f"{one.name or 'process'} (pid {one.pid})" if one.pid else "a program of another user"
         )
         reach = "this machine alone" if one.is_local else "others can connect"
         lines.append(f"{owner} at {bracketed(one.address)}:{port}, {reach}")
     return Result("\n".join(lines), data)
+
+
+def _answers(listener: Listener, host: str) -> bool:
+    """Whether a listener is reached by an address of this machine; by a name, any is."""
+    if host in ("", "localhost"):
+        return True
+    takes_both = listener.address in ("::", "*")
+    return takes_both or (":" in host) == (
+        ":" in listener.address and not listener.address.startswith("::ffff:")
+    )
