@@ -32,10 +32,11 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
         },
         "go": {
             "function": "function_declaration",
-            "method": "method_declaration",
+            "method": "method_declaration method_elem",
             "type": "type_spec type_alias",
             "constant": "const_spec",
             "variable": "var_spec",
+            "field": "field_declaration",
         },
         "rust": {
             "function": "function_item function_signature_item",
@@ -45,7 +46,8 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "impl": "impl_item",
             "module": "mod_item",
             "macro": "macro_definition",
-            "constant": "const_item",
+            "constant": "const_item enum_variant",
+            "field": "field_declaration",
             "variable": "static_item",
             "type": "type_item",
         },
@@ -54,6 +56,8 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "interface": "interface_declaration annotation_type_declaration",
             "enum": "enum_declaration",
             "method": "method_declaration constructor_declaration",
+            "field": "variable_declarator",
+            "constant": "enum_constant",
         },
         "c": {
             "function": "function_definition declaration",
@@ -61,6 +65,8 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "enum": "enum_specifier",
             "type": "type_definition",
             "macro": "preproc_function_def",
+            "constant": "preproc_def enumerator",
+            "field": "field_declaration",
         },
         "csharp": {
             "module": "namespace_declaration file_scoped_namespace_declaration",
@@ -70,9 +76,15 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "enum": "enum_declaration",
             "type": "delegate_declaration",
             "method": "method_declaration constructor_declaration",
-            "field": "property_declaration",
+            "field": "property_declaration variable_declarator",
+            "constant": "enum_member_declaration",
         },
-        "ruby": {"class": "class", "module": "module", "function": "method singleton_method"},
+        "ruby": {
+            "class": "class",
+            "module": "module",
+            "function": "method singleton_method",
+            "constant": "assignment",
+        },
         "php": {
             "module": "namespace_definition",
             "class": "class_declaration",
@@ -81,11 +93,15 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "enum": "enum_declaration",
             "function": "function_definition",
             "method": "method_declaration",
+            "constant": "const_element enum_case",
+            "field": "property_element property_promotion_parameter",
         },
         "kotlin": {
             "class": "class_declaration object_declaration companion_object",
             "function": "function_declaration",
             "type": "type_alias",
+            "variable": "property_declaration",
+            "constant": "enum_entry",
         },
         "swift": {
             "class": "class_declaration",
@@ -93,6 +109,8 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "function": "function_declaration protocol_function_declaration",
             "method": "init_declaration",
             "type": "typealias_declaration",
+            "variable": "property_declaration",
+            "constant": "enum_entry",
         },
         "scala": {
             "class": "class_definition object_definition",
@@ -100,6 +118,7 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
             "enum": "enum_definition",
             "function": "function_definition function_declaration",
             "type": "type_definition",
+            "variable": "val_definition var_definition",
         },
         "lua": {"function": "function_declaration"},
         "bash": {"function": "function_definition"},
@@ -122,13 +141,12 @@ _KINDS["tsx"] = _KINDS["typescript"]
 _KINDS["cpp"] = _KINDS["c"] | {
     "class_specifier": "class",
     "namespace_definition": "module",
-    "field_declaration": "method",
     "alias_declaration": "type",
 }
 _VARIABLES: Final = {"python": "assignment"}
 CALLABLE = ("arrow_function", "function_expression", "function", "generator_function", "class")
 HOLDERS = frozenset(["class", "interface", "struct", "trait", "impl", "enum"])
-HOLDERS_OF_SMALL = HOLDERS | {"module"}
+HOLDERS_OF_SMALL = HOLDERS | {"module", "type"}
 SMALL_KINDS = frozenset(["variable", "constant", "field"])
 _NAMES = frozenset(
     ["identifier", "type_identifier", "simple_identifier", "field_identifier", "word", "name"]
@@ -136,6 +154,23 @@ _NAMES = frozenset(
 _DECLARATORS = frozenset(
     ["function_definition", "declaration", "field_declaration", "type_definition"]
 )
+_VARIABLE_DECLARATIONS = ("declaration", "field_declaration")
+_PLACES: Final = {
+    language: {node: tuple(places.split()) for node, places in table.items()}
+    for language, table in {
+        "java": {"variable_declarator": "field_declaration constant_declaration"},
+        "csharp": {"variable_declarator": "field_declaration event_field_declaration"},
+        "kotlin": {"property_declaration": "source_file class_body enum_class_body"},
+        "swift": {"property_declaration": "source_file class_body enum_class_body"},
+        "scala": dict.fromkeys(
+            ("val_definition", "var_definition"), "compilation_unit template_body"
+        ),
+    }.items()
+}
+"""In what a node stands that is no local variable, one or two levels above it."""
+_NESTED_NAMES = frozenset(["variable_declaration", "pattern", "variable_name"])
+_LOCAL_PLACES = ("compound_statement", "for_statement", "if_statement", "condition_clause")
+_RECEIVER = re.compile(r"([\w.]+)\s*(?:\[.*\])?\s*\)\Z", re.DOTALL)
 _UNNAMED = {"init_declaration": "init", "companion_object": "companion"}
 _NEED_BODY = frozenset(["struct_specifier", "union_specifier", "enum_specifier", "class_specifier"])
 
@@ -200,7 +235,7 @@ def symbols(text: str, language: str) -> list[Symbol]:
             name_node.range().start.line + 1,
             span.end.line + 1,
             above.level + 1 if above else 0,
-            f"{above.holder}.{above.name}".lstrip(".") if above else "",
+            f"{above.holder}.{above.name}".lstrip(".") if above else _receiver(node),
             _head(node, text, start, end),
         )
         found.append(symbol)
@@ -214,7 +249,18 @@ def in_outline(symbol: Symbol) -> bool:
     return symbol.kind not in SMALL_KINDS
 
 
+def _receiver(node: Any) -> str:
+    """The type that a method of Go is of, which does not stand around it; "" for all else."""
+    receiver = node.field("receiver") if node.kind() == "method_declaration" else None
+    found = _RECEIVER.search(receiver.text()) if receiver is not None else None
+    return found[1] if found else ""
+
+
 def _kind(node: Any, kind: str, above: Symbol | None) -> str:
+    if kind == "field" and node.kind() == "field_declaration" and _declares_function(node):
+        return "method"
+    if node.kind() == "declaration" and not _declares_function(node):
+        return "variable"
     if kind in ("variable", "field"):
         value = node.field("value")
         if value is not None and value.kind() in CALLABLE and node.kind() != "assignment":
@@ -229,7 +275,9 @@ def _kind(node: Any, kind: str, above: Symbol | None) -> str:
 def _named(node: Any, kind: str, language: str) -> tuple[Any, str] | None:
     """The node of the name, and the name; None for what is no definition after all."""
     if kind == "assignment":
-        return _assigned(node)
+        return _assigned(node) if language == "python" else _constant(node)
+    if not _is_in_place(node, kind, language):
+        return None
     if language in ("c", "cpp") and kind in _DECLARATORS:
         return _declared(node, kind)
     if kind in _NEED_BODY and node.field("body") is None:
@@ -238,10 +286,12 @@ def _named(node: Any, kind: str, language: str) -> tuple[Any, str] | None:
         return node, _UNNAMED[kind]
     name = node.field("type" if kind == "impl_item" else "name")
     if name is None:
-        name = next((child for child in node.children() if child.kind() in _NAMES), None)
+        nested = [c for c in node.children() if c.kind() in _NESTED_NAMES]
+        inside = (child for holder in (*nested, node) for child in holder.children())
+        name = next((child for child in inside if child.kind() in _NAMES), None)
     if name is None or name.kind() in ("object_pattern", "array_pattern"):
         return None
-    if kind == "variable_declarator" and not _is_top(node):
+    if kind == "variable_declarator" and language not in _PLACES and not _is_top(node):
         value = node.field("value")
         if value is None or value.kind() not in CALLABLE:
             return None
@@ -259,25 +309,53 @@ def _assigned(node: Any) -> tuple[Any, str] | None:
     return name, name.text()
 
 
+def _constant(node: Any) -> tuple[Any, str] | None:
+    """The name that Ruby sets for good."""
+    name = node.field("left")
+    return (name, name.text()) if name is not None and name.kind() == "constant" else None
+
+
+def _is_in_place(node: Any, kind: str, language: str) -> bool:
+    """Whether a variable is one of a file or a type, as far as the kinds around it say that."""
+    places = _PLACES.get(language, {}).get(kind)
+    if places is None:
+        return True
+    above = node.parent()
+    far = above.parent() if above is not None and language == "csharp" else None
+    return any(each is not None and each.kind() in places for each in (above, far))
+
+
 def _is_top(node: Any) -> bool:
     around = node.parent().parent()
     return around is None or around.kind() in ("program", "export_statement")
 
 
 def _declared(node: Any, kind: str) -> tuple[Any, str] | None:
-    """The name inside the declarators of C."""
-    inner, function = node.field("declarator"), False
+    """The name inside the declarators of C, the first one of several variables."""
+    *_, inner = [None, *_declarators(node)]
+    if inner is None:
+        return None
+    if kind in _VARIABLE_DECLARATIONS and not _declares_function(node):
+        around = node.parent()
+        is_local = around is not None and around.kind() in _LOCAL_PLACES
+        if is_local or inner.kind() not in (*_NAMES, "qualified_identifier"):
+            return None
+    return inner, inner.text()
+
+
+def _declarators(node: Any) -> Iterator[Any]:
+    """The declarators of C in each other, the name last."""
+    inner = node.field("declarator")
     while inner is not None:
-        function = function or inner.kind() == "function_declarator"
+        yield inner
         deeper = inner.field("declarator")
         if deeper is None and inner.kind() in ("reference_declarator", "parenthesized_declarator"):
             deeper = next((c for c in inner.children() if c.is_named()), None)
-        if deeper is None:
-            break
         inner = deeper
-    if inner is None or (not function and kind != "type_definition"):
-        return None
-    return inner, inner.text()
+
+
+def _declares_function(node: Any) -> bool:
+    return any(each.kind() == "function_declarator" for each in _declarators(node))
 
 
 def _start(node: Any, start: int, line: int) -> int:
@@ -294,6 +372,11 @@ def _start(node: Any, start: int, line: int) -> int:
         "lexical_declaration",
         "variable_declaration",
         "ambient_declaration",
+        "const_declaration",
+        "constant_declaration",
+        "event_field_declaration",
+        "field_declaration",
+        "property_declaration",
         "type_declaration",
         "template_declaration",
     ):
@@ -520,7 +603,7 @@ class _Lookup:
             Definition(0, path, s)
             for path in self._paths(self._project.mentioning(last)[0])
             for s in self._symbols(path)
-            if _own(s.name) in (last, f"#{last}") and _is_inside(s, holder)
+            if _own(s.name) in (last, f"#{last}", f"${last}") and _is_inside(s, holder)
         ]
         if exact:
             return _sorted(exact)
@@ -573,7 +656,7 @@ def _like(path: str, listed: list[Symbol], holder: str, last: str) -> list[Defin
         own = _own(s.name)
         if not _is_inside(s, holder):
             continue
-        if own.lower().lstrip("_#") == lower.lstrip("_#"):
+        if own.lower().lstrip("_#$") == lower.lstrip("_#$"):
             found.append(Definition(1, path, s))
         elif words_of(own) == words:
             found.append(Definition(2, path, s))

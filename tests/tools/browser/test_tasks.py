@@ -257,10 +257,10 @@ async def test_pages_that_do_not_come_or_come_by_half_are_told(desk: Desk) -> No
 
 async def test_nobody_is_asked_where_no_page_is_open(desk: Desk) -> None:
     talk = desk.talk("nothing open")
-    asked = len(talk.questions)
+    before = len(talk.questions)
     step = {"action": "click", "target": "Send"}
     assert "No page is open" in await talk.refused("act", actions=[step])
-    assert len(talk.questions) == asked
+    assert len(talk.questions) == before
 
 
 PAGE = """<title>Names</title><h1>Only heading</h1>

@@ -32,6 +32,55 @@ PROJECT = {
 }
 
 
+SMALL = {
+    "A.java": "class A {\n  static final int LIMIT = 1;\n  enum E { RED }\n  void go() { int local = 1; }\n}\n",
+    "b.cs": "class B {\n  const int Limit = 1;\n  string Title { get { var inner = 1; return null; } }\n  enum E { Red }\n}\n",
+    "c.php": "<?php\nconst TOP = 1;\nclass C { const DEEP = 1; private $name = 1; }\nenum S { case Hearts; }\n",
+    "d.rb": "LIMIT = 1\nclass D\n  MAX = 2\n  def run\n    local = 1\n  end\nend\n",
+    "e.cpp": "#define LIMIT 1\nint counter = 0;\nstruct S { int size; static const int K = 1; };\nenum E { RED };\nint run() { int local = 1; return local; }\n",
+    "f.kt": "const val LIMIT = 1\nclass F {\n  val area = 1\n  fun run() { val local = 1 }\n}\nenum class E { RED }\n",
+    "g.go": "package g\ntype Stack[T any] struct { Size int }\nfunc (s *Stack[T]) Push(x T) { local := x; _ = local }\ntype Goer interface { Go() }\n",
+    "h.rs": "struct P { size: i32 }\nenum E { Red }\nfn run() { let local = 1; }\n",
+    "i.swift": "let limit = 1\nclass C { var name = 1\n func run() { let local = 1 } }\nenum E { case red }\n",
+    "j.scala": "object O { val Limit = 1\n def run = { val local = 1 } }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "names"),
+    [
+        ("A.java", ["A.LIMIT", "E.RED"]),
+        ("b.cs", ["B.Limit", "B.Title", "E.Red"]),
+        ("c.php", ["TOP", "C.DEEP", "C.name", "S.Hearts"]),
+        ("d.rb", ["LIMIT", "D.MAX"]),
+        ("e.cpp", ["LIMIT", "counter", "S.size", "S.K", "E.RED"]),
+        ("f.kt", ["LIMIT", "F.area", "E.RED"]),
+        ("g.go", ["Stack.Size", "Stack.Push", "Goer.Go"]),
+        ("h.rs", ["P.size", "E.Red"]),
+        ("i.swift", ["limit", "C.name", "E.red"]),
+        ("j.scala", ["O.Limit"]),
+    ],
+)
+async def test_fields_and_constants_are_found(
+    ws: Path, box: Toolbox, file: str, names: list[str]
+) -> None:
+    fill(ws, {file: SMALL[file]})
+    for name in names:
+        found = await box.call("find_symbol", {"name": name})
+        assert found.error is None, (name, found.error)
+        assert found.data["exact"], name
+    for name in ("local", "inner"):
+        assert (await box.call("find_symbol", {"name": name})).error is not None
+
+
+async def test_a_name_of_another_kind_is_offered(ws: Path, box: Toolbox) -> None:
+    fill(ws, {"g.py": "def helper():\n    pass\n"})
+    error = (await box.call("find_symbol", {"name": "helper", "kind": "class"})).error
+    assert error is not None
+    assert "No class called helper" in error.message
+    assert "function helper (g.py:1)" in error.hint
+
+
 @pytest.mark.rows("E39")
 async def test_outline_of_a_file(ws: Path, box: Toolbox) -> None:
     fill(ws, PROJECT)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from toolcrib.code.project import Project, is_file
-from toolcrib.code.symbols import find_definitions, nearest_definitions
+from toolcrib.code.symbols import (
+    MAX_NEAR_NAMES,
+    Definition,
+    find_definitions,
+    nearest_definitions,
+)
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Next, Result
@@ -60,13 +65,11 @@ async def find_symbol(
     if not found:
         where = path.display if path else project.scope.folder.display
         where = "the workspace" if where == "." else where
-        near = await in_thread(
-            lambda _: nearest_definitions(project, wanted, kind, under), ctx.deadline
+        near, offer = await in_thread(
+            lambda _: _offered(project, wanted, kind, under), ctx.deadline
         )
-        named = [f"{d.symbol.name} ({project.display(d.path)}:{d.symbol.line})" for d in near]
-        offer = f"Near names: {', '.join(named)}. " if near else ""
         raise NoResults(
-            f"Nothing called {wanted} is defined in {where}.",
+            f"{f'No {kind}' if kind else 'Nothing'} called {wanted} is defined in {where}.",
             hint=f"{offer}search_files finds any text; ignored and vendored files are left out.",
             nearest=[d.symbol.name for d in near],
         )
@@ -103,6 +106,20 @@ async def find_symbol(
     following = Next(find_symbol.name, {k: v for k, v in again.items() if v}) if more else None
     data = {"symbols": rows, "total": len(found), "exact": is_exact}
     return Result("\n".join(lines), data, truncated=more, next=following)
+
+
+def _offered(project: Project, wanted: str, kind: str, under: str) -> tuple[list[Definition], str]:
+    """What else may be meant: the name as another kind, else near names; and that in words."""
+    found = find_definitions(project, wanted, "", under)[0] if kind else []
+    found = [each for each in found if each.rank <= 1][:MAX_NEAR_NAMES]
+    near = found or nearest_definitions(project, wanted, kind, under)
+    kinds = {id(d): f"{d.symbol.kind} " for d in found}
+    named = [
+        f"{kinds.get(id(d), '')}{d.symbol.name} ({project.display(d.path)}:{d.symbol.line})"
+        for d in near
+    ]
+    start = "Of another kind" if found else "Near names"
+    return near, f"{start}: {', '.join(named)}. " if near else ""
 
 
 async def opened(path: SafePath | None, ctx: Ctx) -> tuple[Project, str]:

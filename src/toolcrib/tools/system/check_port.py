@@ -109,7 +109,7 @@ def _answers(listener: Listener, host: str) -> bool:
     """Whether a listener is reached by an address of this machine; by a name, any is."""
     if host in ("", "localhost"):
         return True
-    takes_both = listener.address in ("::", "*")
-    return takes_both or (":" in host) == (
+    is_dual = listener.address in ("::", "*")
+    return is_dual or (":" in host) == (
         ":" in listener.address and not listener.address.startswith("::ffff:")
     )
