@@ -56,7 +56,7 @@ ROOMS_OF = {
                "execution/sandbox/namespace_helper.py",
                "git/ssh_tunnel_child.py"),
     "file": (
-        *("core/catalogue.py", "core/compat.py"),  # tables of the package itself
+        *("core/catalogue.py", "core/package_data.py"),  # tables of the package itself
         "surfaces/mcp/apps.py",  # the script of its page
         # Which browsers there are; what the browser fetched into its own folder.
         *("browser/program.py", "browser/downloads.py"),

@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
 
 from toolcrib.chatflow.edits import EditLog, Edits
 from toolcrib.chatflow.groups import ChatEntry, without_orphans
@@ -26,7 +25,7 @@ from toolcrib.chatflow.guard_summary import SummaryRequest, summarize
 from toolcrib.chatflow.guard_texts import content_text, transcript
 from toolcrib.chatflow.prompt import Prompt, StageContext
 from toolcrib.chatflow.token_count import Calibration, count_tools
-from toolcrib.core.context import Services
+from toolcrib.core.context import PlainService
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.state.results import Results
 
@@ -41,7 +40,7 @@ REQUESTS_BETWEEN = 3
 
 
 @dataclass(slots=True)
-class SummaryPace:
+class SummaryPace(PlainService):
     """A service: how many requests ago a model summed a conversation up.
 
     A client that changes earlier messages with every request makes each of them another
@@ -49,11 +48,6 @@ class SummaryPace:
     """
 
     since: OrderedDict[str, int] = field(default_factory=OrderedDict)
-
-    @classmethod
-    def open(cls, _services: Services) -> Self:
-        """None yet."""
-        return cls()
 
     def count(self, conversation: str) -> None:
         """A request of a conversation has come."""
@@ -72,15 +66,10 @@ class SummaryPace:
 
 
 @dataclass(slots=True)
-class HandleTimes:
+class HandleTimes(PlainService):
     """A service: when the handles of a conversation were last seen to."""
 
     seen: OrderedDict[str, float] = field(default_factory=OrderedDict)
-
-    @classmethod
-    def open(cls, _services: Services) -> Self:
-        """None yet."""
-        return cls()
 
     def is_due(self, conversation: str, seconds: float) -> bool:
         """Whether so many seconds have passed, which is noted."""

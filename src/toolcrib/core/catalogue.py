@@ -19,14 +19,14 @@ from types import ModuleType
 from typing import Any
 
 from toolcrib.core.errors import Unavailable
-from toolcrib.core.tool import ArgumentAdapter, EffectiveRights, Function, PolicyCheck, Right, Tool
+from toolcrib.core.tool import DeferredTool, Right, Tool
 
 FILE = "catalogue.json"
 FIELDS = ("name", "group", "destructive", "idempotent", "seconds", "concurrency")
 TUPLES = ("keywords", "aliases", "profiles")
 
 
-class CataloguedTool(Tool):
+class CataloguedTool(DeferredTool):
     """A tool as the catalogue knows it. What only its module knows is taken from there.
 
     Args:
@@ -94,26 +94,6 @@ class CataloguedTool(Tool):
     def module(self) -> str:
         """The name of the module that declares it."""
         return str(vars(self)["_module"])
-
-    @property
-    def function(self) -> Function:
-        """What runs."""
-        return self.loaded.function
-
-    @property
-    def effective_rights(self) -> EffectiveRights | None:
-        """As declared."""
-        return self.loaded.effective_rights
-
-    @property
-    def policy_check(self) -> PolicyCheck | None:
-        """As declared."""
-        return self.loaded.policy_check
-
-    @property
-    def argument_adapter(self) -> ArgumentAdapter | None:
-        """As declared."""
-        return self.loaded.argument_adapter
 
 
 def entry_of(tool: Tool) -> dict[str, Any]:

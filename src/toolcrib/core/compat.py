@@ -40,11 +40,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from toolcrib.core.names import plain
+from toolcrib.core.package_data import package_tables
 
 PREFIX = "compat:"
 NOTHING: Mapping[str, Any] = {}
@@ -181,16 +182,8 @@ class Naming:
     def joined(self, other: Naming) -> Naming:
         """This one, with what another system's tool of the same name takes besides."""
         arguments = {**(other.arguments or {}), **(self.arguments or {})}
-        return Naming(
-            self.name,
-            self.tool,
-            arguments or None,
-            self.fixed,
-            self.ignored | other.ignored,
-            self.group,
-            self.instead,
-            self.about,
-        )
+        ignored = self.ignored | other.ignored
+        return replace(self, arguments=arguments or None, ignored=ignored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +218,7 @@ class CompatTables:
 
 def read_tables() -> Iterator[tuple[str, dict[str, Any]]]:
     """Each table as it was written, with the name of its file."""
-    import tomllib
-    from importlib.resources import files
-
-    folder = files("toolcrib") / "compat"
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".toml"):
-            yield file.name, tomllib.loads(file.read_text("utf-8"))
+    return package_tables("compat")
 
 
 def systems_of(profile: str) -> tuple[str, ...]:
@@ -291,7 +278,7 @@ def _namings(tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Naming]:
 
 def _naming(name: str, table: Mapping[str, Any]) -> Naming:
     given = table.get("arguments")
-    arguments = None if given is None else {plain(a): _argument(a, v) for a, v in given.items()}
+    arguments = None if given is None else {plain(a): argument_of(a, v) for a, v in given.items()}
     return Naming(
         name,
         table["is"],
@@ -304,7 +291,8 @@ def _naming(name: str, table: Mapping[str, Any]) -> Naming:
     )
 
 
-def _argument(name: str, meaning: str | Mapping[str, Any]) -> Argument:
+def argument_of(name: str, meaning: str | Mapping[str, Any]) -> Argument:
+    """An argument as a table says it: the name here, or all that is to be known."""
     return Argument(name, meaning) if isinstance(meaning, str) else Argument(name, **meaning)
 
 

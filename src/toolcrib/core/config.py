@@ -93,9 +93,27 @@ def setting(path: Sequence[str], text: str, name: str) -> dict[str, Any]:
             value = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:
             raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
+    return nested(path, value)
+
+
+def nested(path: Sequence[str], value: Any) -> dict[str, Any]:
+    """A value at its place, as a layer."""
     for part in reversed(path):
         value = {part: value}
     return cast("dict[str, Any]", value)
+
+
+def branch_at(layer: Any, path: Iterable[str]) -> Any:
+    """The table at a path of nested tables; None where there is none."""
+    for part in path:
+        layer = layer.get(part) if isinstance(layer, Mapping) else None
+    return layer if isinstance(layer, Mapping) else None
+
+
+def stands_in(layer: Any, path: Sequence[str]) -> bool:
+    """Whether a layer has a value at a path, be it None."""
+    branch = branch_at(layer, path[:-1])
+    return branch is not None and path[-1] in branch
 
 
 def with_new_names(layer: Mapping[str, Any], found: list[str] | None = None) -> dict[str, Any]:
@@ -108,10 +126,8 @@ def with_new_names(layer: Mapping[str, Any], found: list[str] | None = None) -> 
     renamed = merge({}, layer)
     for old, new in NEW_NAMES.items():
         *path, name = old.split(".")
-        branch: Any = renamed
-        for part in path:
-            branch = branch.get(part) if isinstance(branch, dict) else None
-        if isinstance(branch, dict) and name in branch:
+        branch = branch_at(renamed, path)
+        if branch is not None and name in branch:
             branch.setdefault(new, branch.pop(name))
             branch.pop(name, None)
             if found is not None:
@@ -230,25 +246,15 @@ def without_wrong_values(
             item["type"] == "extra_forbidden"
             or not path
             or any(f"{key}.".startswith(f"{strict}.") for strict in STRICT)
-            or _stands_in(overrides, path)
+            or stands_in(overrides, path)
         ):
             return []
         found[path] = f"{key}: {item['msg']}; the default is used"
     for path in found:
-        branch: Any = merged
-        for part in path[:-1]:
-            branch = branch.get(part) if isinstance(branch, dict) else None
-        if isinstance(branch, dict):
+        branch = branch_at(merged, path[:-1])
+        if branch is not None:
             branch.pop(path[-1], None)
     return list(found.values())
-
-
-def _stands_in(layer: Any, path: Sequence[str]) -> bool:
-    for part in path:
-        if not isinstance(layer, Mapping) or part not in layer:
-            return False
-        layer = layer[part]
-    return True
 
 
 def _keys_at(tree: type[BaseModel], path: list[str]) -> list[str]:

@@ -34,6 +34,17 @@ class Service(Protocol):
         ...
 
 
+class PlainService:
+    """A service that is the same whatever the settings are."""
+
+    __slots__ = ()
+
+    @classmethod
+    def open(cls, _services: Services) -> Self:
+        """Make it."""
+        return cls()
+
+
 ServiceType = TypeVar("ServiceType", bound=Service)
 
 
@@ -78,6 +89,12 @@ class Services:
     def ending(self) -> bool:
         """Whether something that was told so has still to be written; from any thread."""
         return any(getattr(service, "ending", False) for service in tuple(self._open.values()))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Close what was opened, last opened first; one that fails keeps none open.
@@ -186,24 +203,17 @@ class Session:
     def open_hosts(self, hosts: Iterable[str]) -> None:
         """Note what a person has let runs of this conversation reach."""
         for host in hosts:
-            if host not in self.hosts:
-                self.hosts[host] = None
-                self.changed = True
+            self._add(self.hosts, host)
 
     def protect(self, names: Iterable[str]) -> None:
         """Note names that are protected as long as the conversation goes on."""
         for name in names:
-            if name not in self.protected:
-                self.protected[name] = None
-                self.changed = True
+            self._add(self.protected, name)
 
     def note_written(self, text: str) -> None:
         """Note a link that the caller wrote: what repeats it does not make it known."""
-        mark = _short(text)
-        if mark not in self.written:
-            self.written[mark] = None
-            _trim(self.written)
-            self.changed = True
+        self._add(self.written, _short(text))
+        _trim(self.written)
 
     def has_written(self, text: str) -> bool:
         """Whether the caller wrote a link itself; see `note_written`."""
@@ -211,10 +221,12 @@ class Session:
 
     def remember_link(self, url: str) -> None:
         """Note a URL that the conversation has seen as it stands."""
-        key = _short(url)
-        if key not in self.links:
-            self.links[key] = None
-            _trim(self.links)
+        self._add(self.links, _short(url))
+        _trim(self.links)
+
+    def _add(self, entries: dict[str, None], entry: str) -> None:
+        if entry not in entries:
+            entries[entry] = None
             self.changed = True
 
     def has_seen(self, url: str) -> bool:

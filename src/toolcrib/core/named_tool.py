@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.core.compat import Argument, Naming
 from toolcrib.core.result import Next
-from toolcrib.core.tool import ArgumentAdapter, EffectiveRights, Function, PolicyCheck, Tool
+from toolcrib.core.tool import DeferredTool, Tool
 
 GOING_ON = ("start", "offset", "column", "page")
 """Parameters that a result names to go on; a name of another system takes them too."""
@@ -19,7 +19,7 @@ SHARED = (
 """What the tool and its other name have in common, known without the module of the tool."""
 
 
-class NamedTool(Tool):
+class NamedTool(DeferredTool):
     """What hosts are shown under a name of another system.
 
     Only what a listing needs differs from the tool: a call by the name goes to the tool itself,
@@ -84,26 +84,6 @@ class NamedTool(Tool):
     def module(self) -> str:
         """The module of the tool."""
         return self._tool.module
-
-    @property
-    def function(self) -> Function:
-        """That of the tool."""
-        return self._tool.function
-
-    @property
-    def effective_rights(self) -> EffectiveRights | None:
-        """As declared."""
-        return self._tool.effective_rights
-
-    @property
-    def policy_check(self) -> PolicyCheck | None:
-        """As declared."""
-        return self._tool.policy_check
-
-    @property
-    def argument_adapter(self) -> ArgumentAdapter | None:
-        """As declared."""
-        return self._tool.argument_adapter
 
     @property
     def description(self) -> str:

@@ -443,6 +443,30 @@ class Tool:
         return bool(self.rights & (NET | SEND))
 
 
+class DeferredTool(Tool):
+    """A tool that is described here and declared by another, `loaded`, which runs."""
+
+    @property
+    def function(self) -> Function:
+        """What runs."""
+        return self.loaded.function
+
+    @property
+    def effective_rights(self) -> EffectiveRights | None:
+        """As declared."""
+        return self.loaded.effective_rights
+
+    @property
+    def policy_check(self) -> PolicyCheck | None:
+        """As declared."""
+        return self.loaded.policy_check
+
+    @property
+    def argument_adapter(self) -> ArgumentAdapter | None:
+        """As declared."""
+        return self.loaded.argument_adapter
+
+
 OWN_GROUP = "own"
 """The group of tools whose declaration names none: those of a program of the user's."""
 

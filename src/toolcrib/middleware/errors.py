@@ -6,9 +6,8 @@ import asyncio
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Self
 
-from toolcrib.core.context import Call, Proceed, Services
+from toolcrib.core.context import Call, PlainService, Proceed
 from toolcrib.core.errors import Internal, ToolDisabled, ToolError, as_tool_error
 from toolcrib.core.result import ErrorInfo, Result, well_formed
 from toolcrib.core.tool import READ, WRITE, Tool
@@ -60,17 +59,11 @@ def _is_ours(tool: Tool) -> bool:
 
 
 @dataclass(slots=True)
-class Recovery:
+class Recovery(PlainService):
     """A service: whether that was done in this toolbox."""
 
     done: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """Nothing was looked at yet."""
-        del services
-        return cls()
 
 
 async def recovery(call: Call, proceed: Proceed) -> Result:

@@ -7,9 +7,8 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Self
 
-from toolcrib.core.context import Call, Proceed, Services
+from toolcrib.core.context import Call, PlainService, Proceed
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 
@@ -21,16 +20,10 @@ HOSTS = ("mcp", "openapi", "lmstudio")
 
 
 @dataclass(slots=True)
-class Repetition:
+class Repetition(PlainService):
     """A service: the last call of each conversation, and how often in a row it was made."""
 
     last: OrderedDict[str, tuple[bytes, int]] = field(default_factory=OrderedDict)
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """Nothing was called yet."""
-        del services
-        return cls()
 
     def count(self, session: str, mark: bytes) -> int:
         """How often in a row this was, with this time."""

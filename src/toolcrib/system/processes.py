@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol
 from uuid import uuid4
 
 from toolcrib.core.config import environment
-from toolcrib.core.context import Services
+from toolcrib.core.context import PlainService
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.system.child import Process
 from toolcrib.system.collector import OnOutput, Output, collect
@@ -82,7 +82,7 @@ class Mark(NamedTuple):
     value: str
 
 
-class Processes:
+class Processes(PlainService):
     """Starts child processes, each in a session of its own and in a clean environment.
 
     Whatever happens to this process, what it started is killed: by `run` and `kill`, by
@@ -98,12 +98,6 @@ class Processes:
         self._closed = False
         self._janitor: subprocess.Popen[bytes] | None = None
         self._folders: list[Path] = []
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """Nothing runs before the first process is started."""
-        del services
-        return cls()
 
     async def run(
         self,

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Self
+from typing import Any
 
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx, PlainService
 from toolcrib.core.errors import Internal, ToolError, UnsupportedContent
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import BINARY_KINDS, NAMES, kind_of_document, labelled_kind
@@ -92,7 +92,7 @@ _FEED_SPACES = ("purl.org/rss", "netscape.com/rdf", "purl.org/atom", "w3.org/200
 _JSON_FEED = re.compile(r"\"version\"\s*:\s*\"https?:\\?/\\?/(?:www\.)?jsonfeed\.org")
 
 
-class Handlers:
+class Handlers(PlainService):
     """A service: which handler reads what. Handlers that were added come before our own."""
 
     def __init__(self) -> None:
@@ -105,11 +105,6 @@ class Handlers:
             except Exception as error:  # noqa: BLE001 - foreign code, and others go on
                 message = f"{type(error).__name__}: {error}"[:300]
                 self.warnings.append(f"The handlers of '{point.name}' cannot be used: {message}")
-
-    @classmethod
-    def open(cls, services: Services) -> Self:  # noqa: ARG003 - what a service is opened with
-        """Those that are installed."""
-        return cls()
 
     def add(self, kind: str, handler: Handler) -> None:
         """Let a handler read a kind of content, in place of what else would.

@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from toolcrib.browser.renderer import render as render_page
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx, PlainService
 from toolcrib.core.errors import (
     Busy,
     MissingExtra,
@@ -94,19 +94,13 @@ class PageKey(NamedTuple):
     rendered: bool = False
 
 
-class Pages:
+class Pages(PlainService):
     """A service: the converted pages that this process remembers, by URL and form."""
 
     def __init__(self) -> None:
         self._cached: OrderedDict[PageKey, _CachedPage] = OrderedDict()
         self._chars = 0
         self.flights: SingleFlight[Page] = SingleFlight()
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """None yet."""
-        del services
-        return cls()
 
     def of_time(self, key: PageKey, created: float) -> Page | None:
         """The page made of the body that was kept at that time."""
@@ -350,7 +344,7 @@ def is_unrendered(page: Page, body: bytes) -> bool:
     return not page.text.strip() or bool(_APP.search(face) or _ASKS.search(face))
 
 
-class ConversionLanes:
+class ConversionLanes(PlainService):
     """A service: where ordinary pages are converted when there are several at once.
 
     One thread, since threads share the interpreter, and a process for each processor where
@@ -365,11 +359,6 @@ class ConversionLanes:
         self._free: asyncio.PriorityQueue[int] = asyncio.PriorityQueue()
         for lane in range(1 + min(processes, MAX_PROCESSES)):
             self._free.put_nowait(lane)
-
-    @classmethod
-    def open(cls, services: Services) -> Self:  # noqa: ARG003 - what a service is opened with
-        """By the processors of this machine."""
-        return cls()
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[bool]:

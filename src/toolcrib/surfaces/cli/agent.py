@@ -41,8 +41,7 @@ async def _print(options: Namespace, config: Config) -> int:
     from toolcrib.core.context import Services
     from toolcrib.core.errors import NotFound
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         runs = services.use(AgentRuns)
         recent = await runs.recent(options.limit)
         if options.what == "list":
@@ -54,8 +53,6 @@ async def _print(options: Namespace, config: Config) -> int:
         found = await runs.find(wanted)
         _show(found, await runs.events(found.id), as_json=options.json)
         return 0
-    finally:
-        await services.close()
 
 
 def _list(runs: list[AgentRun], *, as_json: bool) -> None:

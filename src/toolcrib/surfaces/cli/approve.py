@@ -61,8 +61,7 @@ async def _answer(config: Config, options: Namespace) -> int:
     from toolcrib.core.context import Services
     from toolcrib.state.approvals import Approvals
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         approvals = services.use(Approvals)
         if options.withdraw is not None:
             await approvals.withdraw(options.withdraw)
@@ -74,8 +73,6 @@ async def _answer(config: Config, options: Namespace) -> int:
             print(f"Refused: {refused.tool}.")
         else:
             return await _grant(approvals, options)
-    finally:
-        await services.close()
     return 0
 
 

@@ -124,16 +124,13 @@ async def _others(what: str, url: str, config: Config) -> int:
     from toolcrib.net.egress.url import complete_url, web_origin
     from toolcrib.surfaces.cli.screen import visible
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         logins = services.use(Logins)
         if what == "logout":
             count = await logins.forget(web_origin(complete_url(url)) if url else "")
             print(f"Forgotten: {count} {'site' if count == 1 else 'sites'}.")
             return 0 if count else 1
         found = await logins.all()
-    finally:
-        await services.close()
     for login in found:
         when = time.strftime("%d %b %Y %H:%M", time.localtime(login.saved))
         print(f"{visible(login.origin)}  {when}, {len(login.cookies)} cookies")

@@ -32,14 +32,11 @@ async def _run(config: Config, *, clear: bool) -> int:
     from toolcrib.net.cache import Cache
     from toolcrib.state.store import Store
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         sizes = await services.use(Cache).sizes()
         if clear:
             await services.use(Cache).clear()
         where = services.use(Store).path or "memory"
-    finally:
-        await services.close()
     for kind, (entries, size) in sorted(sizes.items()):
         print(f"{kind}: {counted(entries, 'entry', 'entries')}, {counted(size, 'byte')}")
     total = sum(size for _, size in sizes.values())

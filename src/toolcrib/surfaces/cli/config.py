@@ -238,16 +238,9 @@ def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:
 
 
 def _origin(path: tuple[str, ...], layers: Mapping[str, Mapping[str, Any]]) -> str:
-    return next((name for name, layer in layers.items() if _says(layer, path)), "default")
+    from toolcrib.core.config import stands_in
 
-
-def _says(layer: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    current: Any = layer
-    for part in path:
-        if not isinstance(current, Mapping) or part not in current:
-            return False
-        current = current[part]
-    return True
+    return next((name for name, layer in layers.items() if stands_in(layer, path)), "default")
 
 
 def displayed(tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolcrib.core.config import data_folder
+from toolcrib.core.config import branch_at, data_folder
 from toolcrib.core.errors import BadInput, Busy, ConfigError, StorageFailure
 
 LOCK_SECONDS = 10.0
@@ -94,12 +94,10 @@ def unset(file: Path, key: str) -> bool:
     path = _path(key)
     with _alone():
         document = _read(file)
-        branch: Any = document
-        for name in path[:-1]:
-            branch = branch.get(name) if isinstance(branch, Mapping) else None
-        if not isinstance(branch, Mapping) or path[-1] not in branch:
+        branch = branch_at(document, path[:-1])
+        if branch is None or path[-1] not in branch:
             return False
-        del branch[path[-1]]  # type: ignore[attr-defined]
+        del branch[path[-1]]
         _write(file, document.as_string())
         return True
 

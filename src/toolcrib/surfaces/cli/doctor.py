@@ -53,8 +53,6 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     from toolcrib.surfaces.cli import checks, extension_checks, peer_checks
     from toolcrib.surfaces.cli.checks import Check
 
-    services = Services(config)
-
     probes = [
         checks.python,
         checks.store,
@@ -79,7 +77,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     ]
     probes += [] if offline else [extension_checks.mcp_servers]
     found: list[Check] = []
-    try:
+    async with Services(config) as services:
         for probe in probes:
             try:
                 found += await probe(services)
@@ -88,8 +86,6 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
                 hint = error.hint if isinstance(error, ToolError) else ""
                 needed = probe in (checks.store, checks.workspace)
                 found.append(Check(probe.__name__, "broken", message, hint, essential=needed))
-    finally:
-        await services.close()
     return found
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolcrib.core.compat import Argument, read_tables
+from toolcrib.core.compat import Argument, argument_of, read_tables
 
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 5_000
@@ -45,10 +45,7 @@ def known_settings() -> dict[str, tuple[str, Argument]]:
     found: dict[str, tuple[str, Argument]] = {}
     for _, table in read_tables():
         for key, meaning in table.get("settings", {}).items():
-            argument = (
-                Argument(key, meaning) if isinstance(meaning, str) else Argument(key, **meaning)
-            )
-            found[key] = table["system"], argument
+            found[key] = table["system"], argument_of(key, meaning)
     return found
 
 

@@ -86,16 +86,13 @@ async def _query(
     from toolcrib.core.context import Services
     from toolcrib.state.history import History
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         return await services.use(History).query(
             limit=limit,
             tool=tool,
             outcome=options.outcome,
             prefix=(options.trace or "").strip().lower(),
         )
-    finally:
-        await services.close()
 
 
 async def _recorded_name(config: Config, name: str) -> str:
@@ -121,12 +118,9 @@ async def _export(config: Config, options: Namespace) -> None:
     from toolcrib.core.context import Services
     from toolcrib.state.history import History
 
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         async for line in services.use(History).export(options.tool, options.outcome):
             print(json_text(_as_object(line)))
-    finally:
-        await services.close()
 
 
 def _as_object(line: str) -> dict[str, Any]:

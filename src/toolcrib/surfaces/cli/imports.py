@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterable, Mapping
@@ -32,7 +31,6 @@ examples:
   toolcrib import
   toolcrib import mcp-config.json
 """
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -101,8 +99,7 @@ async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> Non
     from toolcrib.surfaces.cli.memory import take_in
     from toolcrib.surfaces.cli.screen import visible
 
-    services = Services(flags.load())
-    try:
+    async with Services(flags.load()) as services:
         for file in files:
             is_plans = file.name == PLANS
             if not write:
@@ -116,8 +113,6 @@ async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> Non
                 print(f"{visible(str(file))}: {taken} taken over; the file stays as it is.")
             else:
                 await take_in(services, file, for_project=True)
-    finally:
-        await services.close()
 
 
 def _user_file() -> Path:
@@ -159,6 +154,7 @@ def _found(files: list[Path]) -> Iterable[ForeignSettings]:
 
 def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any]) -> None:
     """Print what a source says, and add what is new and fits."""
+    from toolcrib.core.config import stands_in
     from toolcrib.surfaces.cli.screen import visible
 
     of = f" ({found.system})" if found.system else ""
@@ -169,7 +165,7 @@ def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any
         fault = _fault(setting, value)
         if fault:
             outcome = f"left out: {setting} {fault}"
-        elif _is_set(there, setting):
+        elif stands_in(there, setting.split(".")):
             outcome = f"{setting} is set already, and stays"
         else:
             known = fresh.get(setting)
@@ -192,33 +188,17 @@ def _has_servers(source: str) -> bool:
         return False
 
 
-def _nested(setting: str, value: Any) -> dict[str, Any]:
-    tree: Any = value
-    for part in reversed(setting.split(".")):
-        tree = {part: tree}
-    return dict(tree)
-
-
 def _fault(setting: str, value: Any) -> str:
     """Why a value does not fit its setting; empty where it does."""
     from pydantic import ValidationError
 
-    from toolcrib.core.config import Config
+    from toolcrib.core.config import Config, nested
 
     try:
-        Config.model_validate(_nested(setting, value))
+        Config.model_validate(nested(setting.split("."), value))
     except ValidationError as error:
         return error.errors()[0]["msg"].lower()
     return ""
-
-
-def _is_set(tree: Mapping[str, Any], setting: str) -> bool:
-    current: Any = tree
-    for part in setting.split("."):
-        if not isinstance(current, Mapping) or part not in current:
-            return False
-        current = current[part]
-    return True
 
 
 def with_settings(text: str, fresh: Mapping[str, Any]) -> str:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Mapping
 from io import FileIO
-from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
-
-if TYPE_CHECKING:
-    from toolcrib.core.config import Config
 
 EXAMPLES = """\
 examples:
@@ -52,15 +47,11 @@ def run(options: Namespace, flags: Flags) -> int:
         )
     config = flags.load_for_server()
 
-    def load(layer: Mapping[str, Any]) -> Config:
-        return flags.load(layer)
-
     def tell(line: str) -> None:
         print(f"toolcrib: {line}", file=sys.stderr, flush=True)
 
     async def stay() -> None:
-        services = Services(config)
-        boxes = PanelToolboxes(load)
+        boxes = PanelToolboxes(flags.load)
         chosen = PluginOptions(
             options.url or given_address(),
             options.wait,
@@ -69,11 +60,9 @@ def run(options: Namespace, flags: Flags) -> int:
             not options.shell,
         )
         ready = (lambda: print("ready", flush=True)) if options.shell else None
-        plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, tell, ready)
-        try:
+        async with Services(config) as services:
+            plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, tell, ready)
             await serve(plugin, boxes, stdin=_stdin() if options.shell else None)
-        finally:
-            await services.close()
 
     asyncio.run(stay())
     return 0

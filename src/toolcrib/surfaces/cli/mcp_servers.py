@@ -93,12 +93,9 @@ def _looked_at(config: Config, name: str) -> tuple[ServerFacts, DefinitionChange
 
 
 async def _look(config: Config, name: str) -> tuple[ServerFacts, DefinitionChanges]:
-    services = Services(config)
-    try:
+    async with Services(config) as services:
         changes = await services.use(ForeignServers).look(name)
         return services.use(KnownServers).facts[name], changes
-    finally:
-        await services.close()
 
 
 def _words(tool: ToolDefinition) -> str:

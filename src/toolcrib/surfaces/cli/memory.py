@@ -49,11 +49,8 @@ def run(options: Namespace, flags: Flags) -> int:
     config = flags.load()
 
     async def work() -> int:
-        services = Services(config)
-        try:
+        async with Services(config) as services:
             return await _ACTIONS[options.what](services, options)
-        finally:
-            await services.close()
 
     return asyncio.run(work())
 

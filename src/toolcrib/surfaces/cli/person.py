@@ -40,6 +40,7 @@ def tell_stopped(box: Toolbox) -> tuple[str, ...]:
 
 
 YES = {"y", "yes"}
+LINE_BYTES = 4_096
 
 
 def is_there() -> bool:
@@ -81,15 +82,18 @@ async def _read_line(prompt: str) -> str | None:
     sys.stdout.flush()
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    return await line() or None
+    return (await typed(LINE_BYTES)).decode(errors="replace") or None
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-async def line() -> str:
-    """One line from the terminal; unlike input() in a thread, it can be cancelled."""
+async def typed(max_bytes: int) -> bytes:
+    """What is typed, a line unless the terminal is set otherwise; b"" where it is gone.
+
+    Unlike input() in a thread, it can be cancelled.
+    """
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     descriptor = sys.stdin.fileno()
@@ -99,6 +103,6 @@ async def line() -> str:
     finally:
         loop.remove_reader(descriptor)
     try:
-        return os.read(descriptor, 4096).decode(errors="replace")
-    except OSError:  # the terminal is gone
-        return ""
+        return os.read(descriptor, max_bytes)
+    except OSError:
+        return b""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from functools import partial
 from typing import Any
 
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.surfaces.cli.serve import why_not
+from toolcrib.surfaces.cli.serve import served
 
 EXAMPLES = """\
 examples:
@@ -58,12 +58,4 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.toolbox import Toolbox
 
     toolbox = Toolbox(config, profile=config.proxy.tools or config.profile)
-    try:
-        serve(toolbox)
-    except SystemExit as end:  # how uvicorn ends when it cannot start
-        if not end.code:
-            return 0
-        reason = why_not(end.__context__, "proxy", config.http.host, config.proxy.port)
-        print(reason, file=sys.stderr)
-        return 1
-    return 0
+    return served(partial(serve, toolbox), "proxy", config.http.host, config.proxy.port)

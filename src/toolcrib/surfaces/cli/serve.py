@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -44,15 +46,17 @@ def run(options: Namespace, flags: Flags) -> int:
     toolbox = Toolbox(config, profile=config.listed_profile)
     for skipped in toolbox.skipped:
         print(f"toolcrib: left out: {skipped}", file=sys.stderr)
+    return served(partial(serve, toolbox), "serve", config.http.host, config.http.port)
+
+
+def served(serve: Callable[[], None], command: str, host: str, port: int) -> int:
+    """Serve until a signal comes; the exit status, and on stderr why a server cannot start."""
     try:
-        serve(toolbox)
+        serve()
     except SystemExit as end:  # how uvicorn ends when it cannot start
-        if not end.code:
-            return 0
-        print(
-            why_not(end.__context__, "serve", config.http.host, config.http.port), file=sys.stderr
-        )
-        return 1
+        if end.code:
+            print(why_not(end.__context__, command, host, port), file=sys.stderr)
+            return 1
     return 0
 
 

@@ -8,11 +8,11 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from weakref import WeakValueDictionary
 
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx, PlainService
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.net.cache import UNCHANGED, Cache, MemoryOnly
 from toolcrib.net.egress.client import Egress
@@ -37,7 +37,7 @@ STALE_SECONDS = 3_600.0
 _LINK = re.compile(r'<([^>]+)>;[^,]*rel="(\w+)"')
 
 
-class GitHubState:
+class GitHubState(PlainService):
     """A service: what calls of one toolbox share.
 
     Attributes:
@@ -50,12 +50,6 @@ class GitHubState:
         self.tokens: dict[Server, tuple[float, Token]] = {}
         self.private_read: dict[str, set[str]] = {}
         self.locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """Nothing is asked before a tool needs it."""
-        del services
-        return cls()
 
 
 @dataclass(frozen=True, slots=True)

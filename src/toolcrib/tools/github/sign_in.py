@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import suppress
-from typing import Self
 
-from toolcrib.core.context import Ctx, Services
+from toolcrib.core.context import Ctx, PlainService
 from toolcrib.core.errors import ToolError, Unavailable
 from toolcrib.execution.interpreters.programs import find_program
 from toolcrib.net.egress.client import Egress
@@ -45,18 +44,12 @@ def how_to(ctx: Ctx, server: Server) -> list[str]:
     return ways
 
 
-class SignIn:
+class SignIn(PlainService):
     """A service: at most one `gh auth login` at a time, which ends with the toolbox."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._output = ""
-
-    @classmethod
-    def open(cls, services: Services) -> Self:
-        """Nothing is started before somebody asks for it."""
-        del services
-        return cls()
 
     async def close(self) -> None:
         """Give up what is under way."""

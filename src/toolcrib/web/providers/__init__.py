@@ -13,10 +13,9 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
-from typing import Self
 
 from toolcrib.core import names
-from toolcrib.core.context import Services
+from toolcrib.core.context import PlainService
 from toolcrib.core.errors import BadInput, ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.web.provider import Kind, Provider
 
@@ -25,7 +24,7 @@ SETTING = "web.search.providers"
 IMAGES = "web.images.providers"
 
 
-class Providers:
+class Providers(PlainService):
     """A service: the providers by name, those of other packages included.
 
     `broken` says of each entry point that does not load why; it keeps none of the others.
@@ -35,11 +34,6 @@ class Providers:
         found, broken = _installed()
         self._found = dict(found)
         self.broken = dict(broken)
-
-    @classmethod
-    def open(cls, services: Services) -> Self:  # noqa: ARG003 - what a service is opened with
-        """Those that are installed."""
-        return cls()
 
     def add(self, provider: Provider | type[Provider]) -> None:
         """Add one, in place of any of the same name."""

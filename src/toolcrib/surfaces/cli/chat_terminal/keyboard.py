@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any
 
+from toolcrib.surfaces.cli import person
 from toolcrib.surfaces.cli.screen import cells, visible
 
 CHUNK_BYTES = 65_536
@@ -203,7 +204,7 @@ class Keyboard:
                         if line is not None:
                             self.pending = data[taken:]
                             return line
-                data, taken = await self._read(), 0
+                data, taken = await person.typed(CHUNK_BYTES), 0
                 if not data:
                     return None
         except EOFError:
@@ -241,19 +242,6 @@ class Keyboard:
             yield
         finally:
             loop.remove_reader(self._descriptor)
-
-    async def _read(self) -> bytes:
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        loop.add_reader(self._descriptor, ready.set)
-        try:
-            await ready.wait()
-        finally:
-            loop.remove_reader(self._descriptor)
-        try:
-            return os.read(self._descriptor, CHUNK_BYTES)
-        except OSError:  # the terminal is gone
-            return b""
 
     def _show(self, text: str) -> None:
         self._write(text if text == "\n" or set(text) <= {"\b", " "} else visible(text))

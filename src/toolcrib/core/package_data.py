@@ -1,0 +1,21 @@
+"""Tables that come with the package, as TOML beside the code that they are for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def package_table(place: str) -> dict[str, Any]:
+    """The table in a file of the package, by its path there."""
+    return tomllib.loads((PACKAGE / place).read_text("utf-8"))
+
+
+def package_tables(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tables in a folder of the package, with the names of their files."""
+    for file in sorted((PACKAGE / folder).glob("*.toml")):
+        yield file.name, package_table(f"{folder}/{file.name}")
