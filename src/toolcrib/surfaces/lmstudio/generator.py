@@ -20,8 +20,7 @@ from toolcrib.net.models.client import error_message
 from toolcrib.net.models.endpoint import chat_models, find_endpoint
 from toolcrib.surfaces.lmstudio.messages import chat_messages
 from toolcrib.surfaces.lmstudio.plugin_socket import JsonObject
-from toolcrib.surfaces.lmstudio.task_hook import TaskHook
-from toolcrib.surfaces.lmstudio.tools_provider import error_of, words_of
+from toolcrib.surfaces.lmstudio.task_hook import TaskHook, error_of, words_of
 from toolcrib.surfaces.proxy.app import ProxyApp
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, value_of
 from toolcrib.text.json_values import json_object, objects_in

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from toolcrib.core.config import Config, environment
-from toolcrib.core.errors import BadInput, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS, lmstudio_home
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.upstream import Upstream
+from toolcrib.surfaces.proxy.wire import json_answer
 from toolcrib.system.threads import random_id
 
 GREETING = b"/lmstudio-greeting"
@@ -121,20 +120,9 @@ async def find_host(
 async def _greets(place: str, config: Config, egress: Egress) -> bool:
     """Whether LM Studio answers at an address."""
     upstream = Upstream(place, config, egress)
-    lines = [(b"accept", b"application/json"), (b"accept-encoding", b"identity")]
+    accept = [(b"accept", b"application/json")]
     try:
-        with suppress(ToolError, TimeoutError, ValueError, RecursionError):
-            async with (
-                asyncio.timeout(GREETING_SECONDS),
-                upstream.request("GET", GREETING, lines) as reply,
-            ):
-                body = b""
-                async for chunk in reply.chunks:
-                    body += chunk
-                    if len(body) > MAX_GREETING_BYTES:
-                        return False
-                value = json.loads(body) if reply.status == 200 else None
-                return isinstance(value, dict) and value.get("lmstudio") is True
+        answer = await json_answer(upstream, GREETING, accept, GREETING_SECONDS, MAX_GREETING_BYTES)
     finally:
         await upstream.close()
-    return False
+    return answer is not None and answer.get("lmstudio") is True

@@ -23,9 +23,8 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.surfaces.lmstudio.messages import IMAGE, chat_messages, parts_of, text_of_parts
 from toolcrib.surfaces.lmstudio.panel import Panel, stages_of
 from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
-from toolcrib.surfaces.lmstudio.task_hook import TaskHook
+from toolcrib.surfaces.lmstudio.task_hook import TaskHook, words_of
 from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes, conversation_of
-from toolcrib.surfaces.lmstudio.tools_provider import words_of
 from toolcrib.surfaces.proxy.prompt_stages import ModelCompletion
 from toolcrib.surfaces.proxy.upstreams import Upstreams
 from toolcrib.system.threads import in_thread, random_id

@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from toolcrib.core.errors import ToolError
 from toolcrib.surfaces.lmstudio.panel import Panel
 from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
 from toolcrib.surfaces.lmstudio.tasks import OpenTasks
 from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
-from toolcrib.surfaces.lmstudio.tools_provider import error_of
+from toolcrib.text.cleaner import one_line
 
 
-class TaskHook(ABC):
-    """Works on the tasks of a channel, many at once, until they end or LM Studio aborts them.
+class ChannelHook(ABC):
+    """Answers on a channel that it opens, with many tasks at once.
 
     Args:
         boxes: the toolboxes by settings.
@@ -21,8 +22,6 @@ class TaskHook(ABC):
     """
 
     channel_name: ClassVar[str]
-    request: ClassVar[str]
-    """The kind of message that begins a task."""
 
     def __init__(self, boxes: PanelToolboxes, panel: Panel) -> None:
         self._boxes = boxes
@@ -43,6 +42,17 @@ class TaskHook(ABC):
         """Cancel what is under way."""
         await self._tasks.close()
 
+    @abstractmethod
+    async def _on_message(self, message: JsonObject) -> None:
+        """Take what LM Studio sends."""
+
+
+class TaskHook(ChannelHook):
+    """Works on the tasks of a channel until they end or LM Studio aborts them."""
+
+    request: ClassVar[str]
+    """The kind of message that begins a task."""
+
     async def _on_message(self, message: JsonObject) -> None:
         task = str(message.get("taskId"))
         if message.get("type") == self.request:
@@ -59,3 +69,16 @@ class TaskHook(ABC):
     async def _send(self, kind: str, task: str, **more: Any) -> None:
         assert self._channel is not None
         await self._channel.send({"type": kind, "taskId": task, **more})
+
+
+def words_of(error: Exception) -> str:
+    """An error in words, with what to do."""
+    if isinstance(error, ToolError):
+        return f"{error.message} {error.hint}".strip()
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def error_of(why: str) -> JsonObject:
+    """An error in the form of LM Studio, which shows its title."""
+    title = one_line(f"toolcrib: {why}", 500)
+    return {"title": title, "rootTitle": title}

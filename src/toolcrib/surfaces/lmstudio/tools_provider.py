@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.core.context import Caller, Progress
-from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.surfaces.lmstudio.panel import Panel
-from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
-from toolcrib.surfaces.lmstudio.tasks import OpenTasks
+from toolcrib.surfaces.lmstudio.plugin_socket import JsonObject
+from toolcrib.surfaces.lmstudio.task_hook import ChannelHook, error_of, words_of
 from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
 from toolcrib.text.cleaner import one_line
 from toolcrib.toolbox import Toolbox, openai_tools
@@ -32,33 +31,14 @@ class ToolsSession:
     folder: str
 
 
-class ToolsProvider:
-    """Answers on the channel `setToolsProvider`.
+class ToolsProvider(ChannelHook):
+    """Answers on the channel `setToolsProvider`."""
 
-    Args:
-        boxes: the toolboxes by settings.
-        panel: reads what the settings panel of a chat says.
-    """
+    channel_name = "setToolsProvider"
 
     def __init__(self, boxes: PanelToolboxes, panel: Panel) -> None:
-        self._boxes = boxes
-        self._panel = panel
+        super().__init__(boxes, panel)
         self._sessions: OrderedDict[str, ToolsSession] = OrderedDict()
-        self._tasks = OpenTasks()
-        self._channel: Channel | None = None
-
-    async def register(self, socket: PluginSocket) -> Channel:
-        """Offer the tools on a connection.
-
-        Raises:
-            ConnectionFailed: it has ended.
-        """
-        self._channel = await socket.open_channel("setToolsProvider", self._on_message)
-        return self._channel
-
-    async def close(self) -> None:
-        """Cancel all calls."""
-        await self._tasks.close()
 
     async def _on_message(self, message: JsonObject) -> None:
         kind, session = message.get("type"), str(message.get("sessionId"))
@@ -135,19 +115,6 @@ class ToolsProvider:
         assert self._channel is not None
         about = {"sessionId": session} | ({"callId": call} if call else {})
         await self._channel.send({"type": kind, **about, **more})
-
-
-def words_of(error: Exception) -> str:
-    """An error in words, with what to do."""
-    if isinstance(error, ToolError):
-        return f"{error.message} {error.hint}".strip()
-    return f"{type(error).__name__}: {str(error)[:200]}"
-
-
-def error_of(why: str) -> JsonObject:
-    """An error in the form of LM Studio, which shows its title."""
-    title = one_line(f"toolcrib: {why}", 500)
-    return {"title": title, "rootTitle": title}
 
 
 def _status(progress: Progress) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,7 +19,7 @@ from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
 from toolcrib.surfaces.http.gate import Refusal
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
 from toolcrib.surfaces.proxy.dialects import StreamTail, dialect_of, error_bytes
-from toolcrib.surfaces.proxy.frames import text_of_json
+from toolcrib.surfaces.proxy.frames import FrameMender, text_of_json
 from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
 from toolcrib.surfaces.proxy.offered_tools import OfferedTools, OwnSteps
 from toolcrib.surfaces.proxy.ollama_mender import OllamaStreamMender, mended_ollama
@@ -43,20 +43,8 @@ PREFIXES = ("/v1/", "/api/")
 MODEL_LISTS = ("/v1/models", "/api/tags", "/api/v0/models")
 
 
-class StreamMender(Protocol):
-    """Mends a stream while it flows."""
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What goes to the client for a piece of the stream."""
-        ...
-
-    def close(self, *, broken: bool = False) -> bytes:
-        """What is left once the stream has ended, or has broken off."""
-        ...
-
-
 WholeMender = Callable[[dict[str, Any], list[Any]], dict[str, Any]]
-MENDERS: dict[str, tuple[Callable[[list[Any]], StreamMender], WholeMender]] = {
+MENDERS: dict[str, tuple[Callable[[list[Any]], FrameMender], WholeMender]] = {
     "chat": (ChatStreamMender, mended_chat),
     "messages": (MessagesStreamMender, mended_messages),
     "ollama": (OllamaStreamMender, mended_ollama),
@@ -275,7 +263,7 @@ class ProxyApp:
 async def _stream(
     request: ClientRequest,
     reply: UpstreamReply,
-    mender: StreamMender | None,
+    mender: FrameMender | None,
     usage: UsageReader | None,
 ) -> None:
     """The body of an answer; a stream that breaks off gets the end of its dialect."""
@@ -306,7 +294,7 @@ async def _stream(
     await request.write(rest, more=False)
 
 
-def _fed(mender: StreamMender, chunk: bytes) -> tuple[StreamMender | None, bytes]:
+def _fed(mender: FrameMender, chunk: bytes) -> tuple[FrameMender | None, bytes]:
     """What a mender makes of a piece; an answer that nobody foresaw goes through as it comes."""
     try:
         return mender, mender.feed(chunk)

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcrib.surfaces.proxy.call_mender import CallMender, Part, mended_call
 from toolcrib.surfaces.proxy.frames import (
-    FrameSplitter,
+    FrameMender,
     data_of,
     event_frame,
     value_of,
@@ -43,7 +43,7 @@ class _Choice:
         return bool(self.text.calls or len(self.native))
 
 
-class ChatStreamMender:
+class ChatStreamMender(FrameMender):
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
@@ -51,24 +51,12 @@ class ChatStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
+        super().__init__()
         self._tools = tools
         self._schemas = ToolSchemas(tools)
-        self._splitter = FrameSplitter()
         self._choices: dict[int, _Choice] = {}
         self._alike: tuple[bytes, bytes, _Choice] | None = None
         """What stands before and after the text in the frames of a choice, since it repeats."""
-        self.mended = 0
-        """How many calls were taken from text."""
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What goes to the client for a piece of the stream."""
-        return b"".join(part for frame in self._splitter.feed(chunk) for part in self._frame(frame))
-
-    def close(self, *, broken: bool = False) -> bytes:
-        """What is left once the stream has ended, or has broken off."""
-        rest = self._splitter.close(broken=broken)
-        parts = [part for frame in rest for part in self._frame(frame)]
-        return b"".join([*parts, *self._finished()])
 
     def _frame(self, frame: bytes) -> list[bytes]:
         quick = self._quick(frame)
@@ -76,12 +64,12 @@ class ChatStreamMender:
             return quick
         data = data_of(frame)
         if data.strip() == DONE:
-            return [*self._finished(), frame]
+            return [*self._held(), frame]
         value = value_of(data)
         choices = value.get("choices") if value is not None else None
         if value is None or not isinstance(choices, list) or not choices:
             if value is not None and value.get("error"):
-                return [*self._finished(), frame]
+                return [*self._held(), frame]
             return self._in_place(frame, is_comment=not data)
         content = _only_text(choices)
         if content:
@@ -174,14 +162,13 @@ class ChatStreamMender:
     def _new(self, choice: _Choice, piece: ReasoningDelta | FoundCall) -> bytes:
         if isinstance(piece, ReasoningDelta):
             return _of(choice.template, {"reasoning_content": piece.text})
-        self.mended += 1
         call = {"index": piece.index, **chat_call(piece)}
         return _of(choice.template, {"tool_calls": [call]})
 
     def _end(self, choice: _Choice) -> list[bytes]:
         return self._made(choice, choice.text.close()) + choice.native.close()
 
-    def _finished(self) -> list[bytes]:
+    def _held(self) -> list[bytes]:
         """The end of answers whose end did not come by itself."""
         frames: list[bytes] = []
         for choice in self._choices.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from typing import Any
 
 from toolcrib.text.json_values import json_object
@@ -72,6 +73,35 @@ class FrameSplitter:
             return end + 2 if end >= 0 else 0
         found = _END.search(rest, start)
         return found.end() if found else 0
+
+
+class FrameMender(ABC):
+    """Mends a stream frame by frame, while it flows.
+
+    Args:
+        lines: as for the splitter.
+    """
+
+    def __init__(self, *, lines: bool = False) -> None:
+        self._splitter = FrameSplitter(lines=lines)
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What goes to the client for a piece of the stream."""
+        return b"".join(part for frame in self._splitter.feed(chunk) for part in self._frame(frame))
+
+    def close(self, *, broken: bool = False) -> bytes:
+        """What is left once the stream has ended, or has broken off."""
+        rest = self._splitter.close(broken=broken)
+        parts = [part for frame in rest for part in self._frame(frame)]
+        return b"".join([*parts, *self._held()])
+
+    @abstractmethod
+    def _frame(self, raw: bytes) -> list[bytes]:
+        """What goes to the client for a frame."""
+
+    def _held(self) -> list[bytes]:
+        """What was held back until the end."""
+        return []
 
 
 def _parted(frame: bytes) -> list[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
+from toolcrib.surfaces.proxy.frames import FrameMender, data_of, event_frame, value_of
 from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.system.threads import random_id
@@ -26,7 +26,7 @@ class _NativeCall:
     pending: PendingText
 
 
-class MessagesStreamMender:
+class MessagesStreamMender(FrameMender):
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
@@ -34,9 +34,9 @@ class MessagesStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
+        super().__init__()
         self._schemas = ToolSchemas(tools)
         self._text = TextMender(tools, self._schemas)
-        self._splitter = FrameSplitter()
         self._places: dict[int, int] = {}
         """The place of each block of the server in what the client gets."""
         self._next = 0
@@ -44,21 +44,6 @@ class MessagesStreamMender:
         """The place of the block of text that is open; -1 for none."""
         self._native: dict[int, _NativeCall] = {}
         self._kinds: dict[int, str] = {}
-
-    @property
-    def mended(self) -> int:
-        """How many calls were taken from text."""
-        return self._text.calls
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What goes to the client for a piece of the stream."""
-        return b"".join(part for frame in self._splitter.feed(chunk) for part in self._frame(frame))
-
-    def close(self, *, broken: bool = False) -> bytes:
-        """What is left once the stream has ended, or has broken off."""
-        rest = self._splitter.close(broken=broken)
-        parts = [part for frame in rest for part in self._frame(frame)]
-        return b"".join([*parts, *self._made(self._text.close()), *self._stop_text()])
 
     def _frame(self, raw: bytes) -> list[bytes]:
         value = value_of(data_of(raw))
@@ -73,12 +58,15 @@ class MessagesStreamMender:
             return self._stop(raw, value)
         if kind not in ("message_delta", "message_stop", "error"):
             return [raw]
-        frames = [*self._made(self._text.close()), *self._stop_text()]
+        frames = self._held()
         delta = value.get("delta") if kind == "message_delta" and self._text.calls else None
         if isinstance(delta, dict) and delta.get("stop_reason") in ENDS_OF_TURN:
             changed = {**delta, "stop_reason": "tool_use", "stop_sequence": None}
             raw = event_frame({**value, "delta": changed}, "message_delta")
         return [*frames, raw]
+
+    def _held(self) -> list[bytes]:
+        return [*self._made(self._text.close()), *self._stop_text()]
 
     def _start(self, raw: bytes, value: dict[str, Any]) -> list[bytes]:
         index, block = _index(value), value.get("content_block")

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolcrib.surfaces.proxy.frames import FrameSplitter, line_frame, value_of
+from toolcrib.surfaces.proxy.frames import FrameMender, line_frame, value_of
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.argument_stream import mended_arguments
 from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
 
-class OllamaStreamMender:
+class OllamaStreamMender(FrameMender):
     """Mends a stream; what is right in it goes through byte for byte.
 
     Args:
@@ -21,27 +21,12 @@ class OllamaStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
+        super().__init__(lines=True)
         self._schemas = ToolSchemas(tools)
         self._text = TextMender(tools, self._schemas)
-        self._splitter = FrameSplitter(lines=True)
         self._template: dict[str, Any] = {}
 
-    @property
-    def mended(self) -> int:
-        """How many calls were taken from text."""
-        return self._text.calls
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What goes to the client for a piece of the stream."""
-        return b"".join(part for frame in self._splitter.feed(chunk) for part in self._line(frame))
-
-    def close(self, *, broken: bool = False) -> bytes:
-        """What is left once the stream has ended, or has broken off."""
-        rest = self._splitter.close(broken=broken)
-        parts = [part for frame in rest for part in self._line(frame)]
-        return b"".join([*parts, *self._made(self._text.close())])
-
-    def _line(self, raw: bytes) -> list[bytes]:
+    def _frame(self, raw: bytes) -> list[bytes]:
         value = value_of(raw.decode("utf-8", "replace").strip())
         message = value.get("message") if value is not None else None
         if value is None or not isinstance(message, dict):
@@ -77,6 +62,9 @@ class OllamaStreamMender:
         if found == [early]:
             return [raw]
         return [*self._made(found), remake("")]
+
+    def _held(self) -> list[bytes]:
+        return self._made(self._text.close())
 
     def _piece(self, text: str) -> bytes:
         return self._of({"role": "assistant", "content": text})

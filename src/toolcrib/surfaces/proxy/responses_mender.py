@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
+from toolcrib.surfaces.proxy.frames import FrameMender, data_of, event_frame, value_of
 from toolcrib.surfaces.proxy.pending_text import PendingText
 from toolcrib.surfaces.proxy.text_mender import FoundCall, Piece, TextMender, found_call
 from toolcrib.system.threads import random_id
@@ -40,7 +40,7 @@ class _NativeCall:
     came: list[str] = field(default_factory=list)
 
 
-class ResponsesStreamMender:
+class ResponsesStreamMender(FrameMender):
     """Mends a stream; what is right in it goes through byte for byte.
 
     Reasoning that stood in the text is taken out of it.
@@ -50,9 +50,9 @@ class ResponsesStreamMender:
     """
 
     def __init__(self, tools: Sequence[Any]) -> None:
+        super().__init__()
         self._tools = tools
         self._schemas = ToolSchemas(tools)
-        self._splitter = FrameSplitter()
         self._parts: dict[PartKey, _TextPart] = {}
         self._native: dict[str, _NativeCall] = {}
         self._added: dict[str, list[dict[str, Any]]] = {}
@@ -61,18 +61,9 @@ class ResponsesStreamMender:
         self._places: dict[int, int] = {}
         self._last = -1
         """The number of the last event."""
-        self.mended = 0
 
-    def feed(self, chunk: bytes) -> bytes:
-        """What goes to the client for a piece of the stream."""
-        frames = [part for frame in self._splitter.feed(chunk) for part in self._frame(frame)]
-        return b"".join(map(self._numbered, frames))
-
-    def close(self, *, broken: bool = False) -> bytes:
-        """What is left once the stream has ended, or has broken off."""
-        rest = self._splitter.close(broken=broken)
-        frames = [part for frame in rest for part in self._frame(frame)]
-        return b"".join(map(self._numbered, frames))
+    def _frame(self, raw: bytes) -> list[bytes]:
+        return list(map(self._numbered, self._event(raw)))
 
     def _numbered(self, frame: bytes) -> bytes:
         """The frame with a number above that of the one before, as the server gave it if it is."""
@@ -85,7 +76,7 @@ class ResponsesStreamMender:
             return frame
         return frame[: found.start(1)] + str(self._last).encode() + frame[found.end(1) :]
 
-    def _frame(self, raw: bytes) -> list[bytes]:
+    def _event(self, raw: bytes) -> list[bytes]:
         value = value_of(data_of(raw))
         kind = str(value.get("type")) if value is not None else ""
         if value is None:
@@ -144,7 +135,6 @@ class ResponsesStreamMender:
         for piece in pieces:
             if isinstance(piece, FoundCall):
                 part.calls.append(piece)
-                self.mended += 1
             elif isinstance(piece, bytes) and piece[:1] == b"T":
                 value = value_of(data_of(piece[1:])) or {}
                 part.sent.append(value["delta"])

@@ -300,7 +300,6 @@ class ChatRounds:
         own, foreign = split_message(message, self._own.names)
         stopped = False
         if own:
-            before = len(self._texts)
             content = message.get("content")
             stopped = await self._run_calls(own, None)
             if not stopped and not foreign:
@@ -309,7 +308,6 @@ class ChatRounds:
                 return True
             value = _with_message(value, _without(message, foreign), foreign)
             message = _message(value) or {}
-            del before
         self._calls = foreign
         content = message.get("content")
         lead = self._lead + "".join(self._texts)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from time import monotonic
 from typing import Any
 
 from toolcrib.core.config import Config
-from toolcrib.core.errors import ConfigError, ToolError, Unavailable
+from toolcrib.core.errors import ConfigError, Unavailable
 from toolcrib.core.proxy_settings import UpstreamConfig
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.upstream import RawHeaders, Upstream
+from toolcrib.surfaces.proxy.wire import json_answer
 
 LIST_SECONDS = 4.0
 """For one list of models."""
@@ -182,21 +181,9 @@ def _has(models: Sequence[str], wanted: str) -> bool:
 
 async def _listed(upstream: Upstream, path: bytes, headers: RawHeaders) -> dict[str, Any] | None:
     """The list of models of a server; None where it gives none in time."""
-    plain = [*credentials_for(upstream, headers), (b"accept-encoding", b"identity")]
-    with suppress(ToolError, TimeoutError, ValueError, RecursionError):
-        async with (
-            asyncio.timeout(LIST_SECONDS),
-            upstream.request("GET", path, plain) as reply,
-        ):
-            parts, size = [], 0
-            async for chunk in reply.chunks:
-                parts.append(chunk)
-                size += len(chunk)
-                if size > MAX_LIST_BYTES:
-                    return None
-            value = json.loads(b"".join(parts))
-            return value if reply.status == 200 and isinstance(value, dict) else None
-    return None
+    return await json_answer(
+        upstream, path, credentials_for(upstream, headers), LIST_SECONDS, MAX_LIST_BYTES
+    )
 
 
 CREDENTIALS = (b"authorization", b"x-api-key")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
-from toolcrib.core.errors import ToolError
 from toolcrib.net.models.upstream import RawHeaders, Upstream
+from toolcrib.surfaces.proxy.wire import json_answer
 from toolcrib.text.json_values import objects_in
 
 SECONDS = 2.0
@@ -87,18 +85,8 @@ async def _window_at(
 ) -> int | None:
     target = path.format(model=quote(model, safe="/")).encode("ascii")
     plain = [pair for pair in headers if pair[0].lower() in (b"authorization", b"x-api-key")]
-    with suppress(ToolError, TimeoutError, ValueError, RecursionError):
-        async with (
-            asyncio.timeout(SECONDS),
-            upstream.request("GET", target, [*plain, (b"accept-encoding", b"identity")]) as reply,
-        ):
-            body = b""
-            async for chunk in reply.chunks:
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    return None
-            value = json.loads(body) if reply.status == 200 else None
-            window = read(value, model) if isinstance(value, dict) else None
-            if isinstance(window, int) and not isinstance(window, bool) and window > 0:
-                return window
+    answer = await json_answer(upstream, target, plain, SECONDS, MAX_BYTES)
+    window = read(answer, model) if answer is not None else None
+    if isinstance(window, int) and not isinstance(window, bool) and window > 0:
+        return window
     return None

@@ -1,10 +1,15 @@
-"""Headers of requests and answers on their way through the proxy."""
+"""Headers of requests and answers on their way through the proxy, and answers for itself."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
 
-from toolcrib.net.models.upstream import RawHeaders, UpstreamReply
+from toolcrib.core.errors import ToolError
+from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
+from toolcrib.text.json_values import json_object
 
 STREAM_KINDS = ("text/event-stream", "application/x-ndjson", "application/stream+json")
 DROPPED = {
@@ -38,6 +43,22 @@ def answer_headers(headers: RawHeaders, drop: tuple[bytes, ...] = ()) -> RawHead
 def stream_headers(reply: UpstreamReply) -> RawHeaders:
     """The headers of an answer; a stream has no length, since it may end in another way."""
     return answer_headers(reply.headers, drop=(b"content-length",) if is_stream(reply) else ())
+
+
+async def json_answer(
+    upstream: Upstream, target: bytes, headers: RawHeaders, seconds: float, max_bytes: int
+) -> dict[str, Any] | None:
+    """The JSON object that a server answers to a GET; None where it gives none, or not in time."""
+    lines = [*headers, (b"accept-encoding", b"identity")]
+    with suppress(ToolError, TimeoutError, ValueError, RecursionError):
+        async with asyncio.timeout(seconds), upstream.request("GET", target, lines) as reply:
+            body = bytearray()
+            async for chunk in reply.chunks:
+                body += chunk
+                if len(body) > max_bytes:
+                    return None
+            return json_object(bytes(body)) if reply.status == 200 else None
+    return None
 
 
 def framed(
