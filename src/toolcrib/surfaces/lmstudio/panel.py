@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolcrib.core.config import Config, hold_secret, merge
+from toolcrib.core.config import Config, hold_secret, merge, nested
+from toolcrib.core.package_data import package_table
 
 Kind = Literal["boolean", "numeric", "string", "select"]
 Values = Mapping[str, Any]
@@ -45,9 +46,9 @@ class PanelField:
     hint: str = ""
     setting: str = ""
     default: Any = None
-    bounds: tuple[float, float, float] = (0, 0, 1)
-    options: tuple[tuple[str, str], ...] = ()
-    needs: tuple[str, Any] | None = None
+    bounds: Sequence[float] = (0, 0, 1)
+    options: Mapping[str, str] | None = None
+    needs: Sequence[Any] = ()
     pins: str = ""
     times: float = 1
     is_own_default: bool = False
@@ -55,250 +56,8 @@ class PanelField:
     is_secret: bool = False
 
 
-def _switch(key: str, title: str, switch: str, *, on: bool, hint: str = "") -> PanelField:
-    return PanelField(key, title, "boolean", hint, f"switches.{switch}", on)
-
-
-CATEGORIES = (
-    _switch(
-        "godMode",
-        "All kinds of tools",
-        "all",
-        on=False,
-        hint="Whatever the switches below say. What asks by its rights asks as before.",
-    ),
-    _switch("fileSystem", "Files", "files", on=True, hint="Read, write, search and undo."),
-    _switch("webSearch", "Web search and pages", "web", on=True),
-    _switch("documentParsing", "Documents", "documents", on=True, hint="PDF, Office, e-books."),
-    _switch("imageProcessing", "Pictures", "images", on=True),
-    _switch("vectorRAG", "Search in documents", "retrieval", on=True),
-    _switch("contextManagement", "Memory and context", "memory", on=True),
-    _switch("textProcessing", "Text and data", "text", on=True),
-    _switch("refactorCode", "Code", "code", on=True),
-    _switch("utility", "This machine", "system", on=True),
-    _switch("taskPlanning", "Plans", "plan", on=True),
-    _switch("browserAutomation", "Browser", "browser", on=False),
-    _switch("gitOperations", "Git", "git", on=False),
-    _switch("packageManage", "Packages", "packages", on=False),
-    _switch("databaseQueries", "Databases", "databases", on=False),
-    _switch(
-        "backgroundCommands",
-        "Commands, code and terminals",
-        "runs",
-        on=False,
-        hint="They run behind a boundary, without a network.",
-    ),
-    _switch("httpClient", "Requests to services", "http", on=False),
-    _switch("uiGeneration", "Pages to look at", "ui", on=False),
-)
-"""The categories of tools, each with the default that the system has it with."""
-
-WEB = ("webSearch", True)
-RAG = ("documentRAG", True)
-GUARD = ("contextGuardEnabled", True)
-FIELDS: tuple[PanelField, ...] = (
-    PanelField(
-        "toolProfile",
-        "Tools shown to the model",
-        "select",
-        "Tools cost room in the window; search_tools finds the others.",
-        "profile",
-        options=(
-            ("default", "The usual ones"),
-            ("web", "Web alone"),
-            ("code", "For code"),
-            ("all", "All that are on"),
-        ),
-    ),
-    *CATEGORIES,
-    PanelField(
-        "webMaxResults",
-        "Search results (0: Auto)",
-        "numeric",
-        "Above 0 the model cannot change it.",
-        "web.search.limit",
-        0,
-        (0, 30, 1),
-        needs=WEB,
-        pins="web_search.limit",
-        is_auto=True,
-    ),
-    PanelField(
-        "safeSearch",
-        "Safe search",
-        "select",
-        "",
-        "web.search.safe_search",
-        AUTO,
-        options=((AUTO, "Auto"), ("strict", "Strict"), ("moderate", "Moderate"), ("off", "Off")),
-        needs=WEB,
-        pins="web_search.safe_search",
-        is_auto=True,
-    ),
-    PanelField("includeSnippets", "Text of results", setting="web.search.snippets", needs=WEB),
-    PanelField(
-        "enrichResults",
-        "Open each result for its date and description",
-        setting="web.search.enrich",
-        needs=WEB,
-    ),
-    PanelField(
-        "imageMaxResults",
-        "Pictures of a search (0: Auto)",
-        "numeric",
-        "",
-        "web.images.limit",
-        0,
-        (0, 35, 1),
-        needs=WEB,
-        pins="image_search.limit",
-        is_auto=True,
-    ),
-    PanelField(
-        "contentFormat",
-        "Form of pages",
-        "select",
-        "",
-        "web.fetch.format",
-        AUTO,
-        options=((AUTO, "Auto"), ("markdown", "Markdown"), ("text", "Plain text")),
-        needs=WEB,
-        pins="fetch_url.format",
-        is_auto=True,
-    ),
-    PanelField(
-        "contentLimit",
-        "Characters of a page (0: Auto)",
-        "numeric",
-        "Longer pages are read on part by part.",
-        "web.fetch.max_tokens",
-        0,
-        (0, 100_000, 500),
-        needs=WEB,
-        pins="fetch_url.max_tokens",
-        times=0.25,
-        is_auto=True,
-    ),
-    PanelField("temporalAwareness", "Tell the model the time", default=True),
-    PanelField(
-        "dateFormatStyle",
-        "How the time is written",
-        "select",
-        "",
-        "stages.clock",
-        options=(("standard", "Stamp"), ("today", "Sentence"), ("iso", "ISO 8601")),
-        needs=("temporalAwareness", True),
-    ),
-    PanelField(
-        "documentRAG",
-        "Read attached files",
-        hint="Whole where they fit, else the passages that fit the question.",
-        default=True,
-    ),
-    PanelField(
-        "retrievalLimit", "Passages", "numeric", "", "documents.limit", None, (1, 20, 1), needs=RAG
-    ),
-    PanelField(
-        "affinity",
-        "How well a passage must fit",
-        "numeric",
-        "",
-        "documents.min_score",
-        None,
-        (0, 1, 0.05),
-        needs=RAG,
-    ),
-    PanelField("memory", "Memories that fit a message, where there are any", default=True),
-    PanelField("autoCapture", "Note facts of what you say, by the model", default=False),
-    PanelField(
-        "captureInterval",
-        "Every so many messages",
-        "numeric",
-        "",
-        "stages.capture_messages",
-        None,
-        (1, 20, 1),
-        needs=("autoCapture", True),
-    ),
-    PanelField("autoTrackPrompt", "Ask whether to keep the work for the project", default=False),
-    PanelField("resumeSession", "Begin with what earlier chats left", default=False),
-    PanelField("projectSwitch", "Notice projects and folders that you name", default=False),
-    PanelField(
-        "subAgentFrequency",
-        "Remind the model to delegate",
-        "select",
-        "",
-        "stages.delegation",
-        "never",
-        options=(
-            ("never", "Never"),
-            ("when_useful", "When useful"),
-            ("hard_tasks", "For hard tasks"),
-            ("always", "Always"),
-        ),
-        is_own_default=True,
-    ),
-    PanelField(
-        "planMode",
-        "Remind the model to plan",
-        "select",
-        "",
-        "plan.hint",
-        "never",
-        options=(("never", "Never"), ("when_useful", "When useful"), ("always", "Always")),
-        is_own_default=True,
-    ),
-    PanelField(
-        "smartReading",
-        "Show of a long file what your message is about",
-        hint="Else its ends; the model can read on.",
-        setting="workspace.smart_reading",
-        default=True,
-        needs=("fileSystem", True),
-        is_own_default=True,
-    ),
-    PanelField(
-        "terminalOutputLength",
-        "Output of which only ends and errors are shown, in characters (0: all)",
-        "numeric",
-        "",
-        "run.short_output",
-        None,
-        (0, 20_000, 100),
-        needs=("backgroundCommands", True),
-    ),
-    PanelField("contextGuardEnabled", "Context guard", setting="guard.enabled"),
-    PanelField(
-        "tokenLimit",
-        "Window, where LM Studio does not tell it",
-        "numeric",
-        "In tokens.",
-        "guard.limit",
-        None,
-        (1_000, 200_000, 1_000),
-        needs=GUARD,
-    ),
-    PanelField(
-        "contextGuardSummaryModel",
-        "Model that sums up (empty: that of the chat)",
-        "string",
-        "",
-        "guard.summary_model",
-        needs=GUARD,
-    ),
-    PanelField(
-        "model",
-        "Model behind 'toolcrib' in the list of models",
-        "string",
-        "Empty: the first that the model server has loaded.",
-        default="",
-    ),
-    PanelField(
-        "hostConfirms",
-        "LM Studio's own question before each call is enough",
-        hint="Off: toolcrib asks besides, for what sends, deletes for good or leaves the boundary.",
-        default=False,
-    ),
+FIELDS = tuple(
+    PanelField(**entry) for entry in package_table("surfaces/lmstudio/panel.toml")["field"]
 )
 """What each chat can set."""
 
@@ -415,7 +174,7 @@ class Panel:
     def _options(self, field: PanelField) -> dict[str, str]:
         """The values of a select with their titles; what is configured is one of them."""
         default = str(self._defaults[field.key])
-        return {default: f"As configured: {default}", **dict(field.options)}
+        return {default: f"As configured: {default}", **(field.options or {})}
 
     def _described(self, field: PanelField) -> dict[str, Any]:
         about: dict[str, Any] = {"displayName": field.title}
@@ -433,7 +192,7 @@ class Panel:
             ]
         elif field.is_secret:
             about["isProtected"] = True
-        if field.needs is not None:
+        if field.needs:
             key, value = field.needs
             about["dependencies"] = [{"key": key, "condition": {"type": "equals", "value": value}}]
         return {
@@ -471,11 +230,9 @@ def _setting(field: PanelField, value: Any) -> dict[str, Any]:
         least = step if field.is_auto else low  # what stands between 0 and a step is the step
         value = min(max(value, least), high) * field.times
         value = int(value) if float(step).is_integer() else value
-    tree: Any = value
-    for name in reversed(field.setting.split(".")):
-        tree = {name: tree}
+    tree = nested(field.setting.split("."), value)
     if not field.pins:
-        return dict(tree)
+        return tree
     tool, argument = field.pins.split(".")
     return merge(tree, {"pin": {tool: {argument: value}}})
 

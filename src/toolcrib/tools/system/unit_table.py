@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cache
 
 from toolcrib.core.errors import BadInput
+from toolcrib.core.package_data import package_table
 
 BASES = ("m", "kg", "s", "A", "K", "mol", "cd", "B", "rad")
 Powers = tuple[int, ...]
@@ -44,120 +45,7 @@ class Unit:
         return Unit(self.factor**exponent, powers, Fraction(0), self.note)
 
 
-PREFIXED = """
-m metre meter = 1 m
-g gram gramme = 0.001 kg
-s second sec = 1 s
-A ampere amp = 1 A
-K kelvin = 1 K
-mol mole = 1 mol
-cd candela = 1 cd
-B byte = 1 B
-b bit = 1/8 B
-Hz hertz = 1 1/s
-N newton = 1 kg*m/s^2
-Pa pascal = 1 kg/m/s^2
-J joule = 1 kg*m^2/s^2
-W watt = 1 kg*m^2/s^3
-C coulomb = 1 A*s
-V volt = 1 kg*m^2/s^3/A
-F farad = 1 A^2*s^4/kg/m^2
-Ω ohm = 1 kg*m^2/s^3/A^2
-T tesla = 1 kg/s^2/A
-H henry = 1 kg*m^2/s^2/A^2
-l L litre liter = 0.001 m^3
-t tonne = 1000 kg
-bar = 100000 kg/m/s^2
-eV electronvolt = 1.602176634e-19 kg*m^2/s^2
-bps = 1/8 B/s
-cal calorie = 4.184 kg*m^2/s^2
-Wh watthour = 3600 kg*m^2/s^2
-rad radian = 1 rad
-pc parsec = 30856775814913673 m
-"""
-PLAIN = """
-min minute = 60 s
-h hr hour = 3600 s
-d day = 86400 s
-week wk = 604800 s
-month mo = 2629746 s | a month of 30.436875 days
-year yr a = 31556952 s | a year of 365.2425 days
-decade = 315569520 s | years of 365.2425 days
-century = 3155695200 s | years of 365.2425 days
-in inch inches " = 0.0254 m
-ft foot feet ' = 0.3048 m
-yd yard = 0.9144 m
-mi mile = 1609.344 m | the mile of 1,609.344 m
-nmi nauticalmile = 1852 m
-au AU astronomicalunit = 149597870700 m
-ly lightyear = 9460730472580800 m
-angstrom Å = 1e-10 m
-mil thou = 0.0000254 m
-furlong = 201.168 m
-fathom = 1.8288 m
-ha hectare = 10000 m^2
-are = 100 m^2
-acre = 4046.8564224 m^2
-sqft = 0.09290304 m^2
-sqm = 1 m^2
-sqmi = 2589988.110336 m^2
-cc ccm = 0.000001 m^3
-gal gallon = 0.003785411784 m^3 | the US gallon; impgal is the imperial one
-impgal imperialgallon ukgallon = 0.00454609 m^3
-qt quart = 0.000946352946 m^3 | the US quart
-pt pint = 0.000473176473 m^3 | the US pint; imppint is the imperial one
-imppint ukpint = 0.00056826125 m^3
-cup = 0.0002365882365 m^3 | the US cup of 236.6 ml
-floz fluidounce = 0.0000295735295625 m^3 | the US fluid ounce
-tbsp tablespoon = 0.00001478676478125 m^3 | the US tablespoon
-tsp teaspoon = 0.00000492892159375 m^3 | the US teaspoon
-bbl oilbarrel = 0.158987294928 m^3
-lb lbs pound = 0.45359237 kg
-oz ounce = 0.028349523125 kg
-ozt troyounce = 0.0311034768 kg
-st stone = 6.35029318 kg
-shortton uston = 907.18474 kg
-longton = 1016.0469088 kg
-ct carat = 0.0002 kg
-grain gr = 0.00006479891 kg
-Da dalton u = 1.66053906660e-27 kg
-mph = 0.44704 m/s
-kph kmh = 5/18 m/s
-kn knot kt = 1852/3600 m/s
-fps = 0.3048 m/s
-mach = 340.3 m/s | the speed of sound at 15 °C
-c = 299792458 m/s
-gn g0 = 9.80665 m/s^2
-°C C° celsius degC degreesC centigrade = 1 K + 273.15
-°F F° fahrenheit degF degreesF = 5/9 K + 459.67
-rankine °R = 5/9 K
-atm atmosphere = 101325 kg/m/s^2
-torr mmHg = 101325/760 kg/m/s^2
-psi = 6894.757293168361 kg/m/s^2
-inHg = 3386.389 kg/m/s^2
-hp horsepower = 745.69987158227022 kg*m^2/s^3 | mechanical horsepower; PS is the metric one
-PS metrichorsepower = 735.49875 kg*m^2/s^3
-BTU btu = 1055.05585262 kg*m^2/s^2
-Cal Calorie foodcalorie = 4184 kg*m^2/s^2
-erg = 1e-7 kg*m^2/s^2
-therm = 105505585.262 kg*m^2/s^2
-lbf poundforce = 4.4482216152605 kg*m/s^2
-kgf kp = 9.80665 kg*m/s^2
-dyn dyne = 0.00001 kg*m/s^2
-deg degree ° = PI/180 rad
-arcmin arcminute = PI/10800 rad
-arcsec arcsecond = PI/648000 rad
-turn rev revolution = 2*PI rad
-gon gradian = PI/200 rad
-rpm = 2*PI/60 rad/s
-kwh KWH = 3600000 kg*m^2/s^2
-KB = 1000 B | 1,000 bytes; KiB has 1,024
-mpg = 1609.344/0.003785411784 1/m^2 | by the US gallon; impmpg is the British one
-impmpg ukmpg = 1609.344/0.00454609 1/m^2
-percent % = 0.01 1
-ppm = 0.000001 1
-one = 1 1
-"""
+UNITS: dict[str, str] = package_table("tools/system/units.toml")
 
 
 def _exponents(pairs: str) -> dict[str, int]:
@@ -293,12 +181,12 @@ def _unit(name: str) -> Unit:
 @cache
 def _table() -> dict[str, Unit]:
     """All names of units without a prefix."""
-    return {**_prefixed(), **_read(PLAIN)}
+    return {**_prefixed(), **_read(UNITS["plain"])}
 
 
 @cache
 def _prefixed() -> dict[str, Unit]:
-    return _read(PREFIXED)
+    return _read(UNITS["prefixed"])
 
 
 def _read(lines: str) -> dict[str, Unit]:
