@@ -14,7 +14,7 @@ from toolcrib.browser.elements import PageElement, find_element, looks_like_sele
 from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Denied, NotConfigured, TimedOut, ToolError
+from toolcrib.core.errors import BadInput, Denied, NotConfigured, NotFound, TimedOut, ToolError
 from toolcrib.core.tool import NET, READ, SEND, Param, Right
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.net.egress.public_url import PublicUrl
@@ -156,7 +156,7 @@ class Steps:
             except Late as error:
                 if "performing" in str(error):  # done once is done: a second time could harm
                     return f"{step['action']} {_target(step)} (the page is still busy with it)"
-                if attempt == 2:
+                if attempt == 2 or "element is not enabled" in str(error):
                     raise TimedOut(
                         f"{_target(step)} could not be used within {self._seconds:g} s: it is "
                         f"{_obstacle(str(error))}.",
@@ -214,6 +214,8 @@ class Steps:
         if value.startswith(SECRET):
             await self._type_secret(tab, element, step)
             return f"typed into {element.name}"
+        if value and await element.locator.evaluate("e => e.type === 'password'"):
+            self._ctx.secrets.append(value)
         try:
             await element.locator.fill(value)
         except Error as error:
@@ -385,7 +387,7 @@ class Steps:
         path = step.get("path")
         if path is None:
             raise BadInput("The step names no path of a file.")
-        element = await self._element(tab, step)
+        element = await self._file_field(tab, step)
         content = await in_thread(lambda _: path.read_bytes(MAX_UPLOAD_BYTES), self._ctx.deadline)
         payload: FilePayload = {
             "name": path.name,
@@ -400,6 +402,17 @@ class Steps:
             await (await chooser.value).set_files(payload)
             tab.take_notes()
         return f"chose {path.display} in {element.name}"
+
+    async def _file_field(self, tab: Tab, step: BrowserStep) -> PageElement:
+        """The element for an upload; pages like to hide the field itself behind its label."""
+        try:
+            return await self._element(tab, step)
+        except NotFound:
+            fields = tab.page.get_by_label(step.get("target", ""), exact=True)
+            hidden = fields.and_(tab.page.locator("input[type=file]"))
+            if await hidden.count() != 1:
+                raise
+            return PageElement(hidden, _target(step))
 
     async def _dialog(self, tab: Tab, step: BrowserStep) -> str:
         tab.dialog_answer = step.get("value", "") or "accept"
@@ -515,7 +528,7 @@ async def wait_for(tab: Tab, target: str, seconds: float) -> None:
     from playwright.async_api import Error
     from playwright.async_api import TimeoutError as Late
 
-    text = tab.page.get_by_text(target)
+    text = tab.page.get_by_text(target).or_(tab.page.get_by_label(target))
     try:
         try:
             either = text.or_(tab.page.locator(_as_selector(target)))

@@ -120,6 +120,7 @@ class Tab:
         sites: where it has been.
         given_up: frames of it that did not load when they were waited for.
         pdf: the address of the PDF that it displays, of which it gives no text.
+        documents: how many answers it got for itself, each in place of the page before.
     """
 
     page: Page
@@ -133,6 +134,7 @@ class Tab:
     seen: dict[str, Node] = field(default_factory=dict)
     status: int = 0
     pdf: str = ""
+    documents: int = 0
     head: str = ""
     dialog_answer: str | None = None
     pending: set[Request] = field(default_factory=set)
@@ -421,6 +423,7 @@ class Tab:
         line = f"{request.method} {url} {response.status} {request.resource_type}"
         self.network.append(line)
         if _is_of_tab(request):
+            self.documents += 1
             self.status = response.status
             kind = response.headers.get("content-type", "")
             is_pdf = kind.partition(";")[0].strip().lower() == "application/pdf"

@@ -383,6 +383,7 @@ class Ctx:
     arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
     `check_url` raises `Denied` for a URL that the policy does not let this call go on to.
     `judged` is what the policy let this call act on, where its tool names that (`Decision.judged`).
+    `secrets` are values of its arguments that a tool found to be some: history does not get them.
     """
 
     call_id: str
@@ -399,6 +400,7 @@ class Ctx:
     offered: tuple[Tool, ...] = ()
     max_tokens: int = 0
     warnings: list[str] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
 
     @property
     def config(self) -> Config:

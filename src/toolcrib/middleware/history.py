@@ -13,7 +13,7 @@ from toolcrib.core.context import Call, Proceed
 from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.result import Result, well_formed
 from toolcrib.state.history import History, HistoryEntry
-from toolcrib.state.redaction import redact
+from toolcrib.state.redaction import SecretFilter, redact
 from toolcrib.text.tokens import estimate
 
 
@@ -71,6 +71,8 @@ def _arguments(call: Call) -> str:
         given = {} if given is None else {"arguments": given}
     try:
         redacted = redact(given, call.ctx.config.history.argument_chars)
+        if call.ctx.secrets:
+            redacted = SecretFilter(*call.ctx.secrets).value(redacted)
         return well_formed(json.dumps(redacted, ensure_ascii=False, default=str))
     except (ValueError, RecursionError):
         return "{}"

@@ -47,6 +47,33 @@ async def test_what_comes_after_many_names_is_covered_too(bench: RunBench, root:
     assert not any("covered" in note for note in notes), notes
 
 
+async def test_a_program_that_stands_in_a_folder_reads_nothing_that_comes_there(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "sub/deep").mkdir(parents=True)
+    running = await bench.start(
+        "cd sub/deep; echo begins; until [ -e go ]; do sleep 0.05; done; "
+        "while cat .env ../.env ../other/.env 2>&1 | grep -q KEY; do sleep 0.05; done; "
+        "echo x > .env; echo hidden; until [ -e later ]; do sleep 0.05; done; "
+        "while cat .npmrc 2>&1 | grep -q KEY; do sleep 0.05; done; "
+        "mv ../deep ../away; chmod 755 /run/pins; ls /run/pins/top 2>&1 | grep denied; sleep 60"
+    )
+    await lines_of(running, "begins")
+    for name in (".env", "../.env"):
+        (root / "sub/deep" / name).write_text("KEY=new\n")
+    (root / "sub/other").mkdir()
+    (root / "sub/other/.env").write_text("KEY=new\n")
+    (root / "sub/deep/go").touch()
+    async with asyncio.timeout(30):
+        await lines_of(running, "hidden")
+        (root / "sub/deep/.npmrc").write_text("KEY=second\n")
+        (root / "sub/deep/later").touch()
+        await lines_of(running, "denied")
+    assert (root / "sub/deep").is_dir()
+    assert (root / "sub/deep/.env").read_text() == "KEY=new\n"
+    await running.finish()
+
+
 async def test_what_could_not_be_covered_is_tried_again(
     bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.cases import each_case
 from tests.tools.browser.conftest import Desk
 from toolcrib.browser.browsers import Browsers
+from toolcrib.state.history import History
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -186,6 +187,9 @@ FIELDS = """<title>Fields</title><label>Name <input></label>
 <label>Colours <select multiple><option>red<option>green<option>blue</select></label>
 <label>City <select><option>Rome<option>Oslo</select></label>
 <button disabled>Send</button>
+<label for=f>Papers</label><input id=f type=file style="display: none">
+<label>City of birth <input></label>
+<form method=post action=/fields><button>Again</button></form>
 <a download=one.csv href="data:text/csv,one">One</a>
 <a download=two.csv href="data:text/csv,two">Two</a>"""
 
@@ -209,6 +213,23 @@ async def test_fields_take_what_they_are_for(desk: Desk) -> None:
         "[...document.querySelectorAll('option:checked')].map(o => o.text)"
     )  # fmt: skip
     assert chosen == ["red", "blue", "Oslo"]
+
+
+async def test_what_labels_name_is_found_and_a_new_page_is_no_difference(desk: Desk) -> None:
+    desk.app.pages["/fields"] = FIELDS
+    (desk.folder / "paper.txt").write_text("x")
+    opened = await desk("open", url=f"{desk.url}/fields", wait_for="City of birth")
+    assert 'textbox "City of birth"' in opened.text
+    await desk("act", actions=[{"action": "upload", "target": "Papers", "path": "paper.txt"}])
+    chosen = await desk.box.use(Browsers).conversation(desk.session).tab().page.evaluate(
+        "document.querySelector('#f').files[0].name"
+    )  # fmt: skip
+    assert chosen == "paper.txt"
+    reply = await desk.act("click Again")
+    assert "Wrong password" in reply
+    assert "- textbox" not in reply
+    there = await desk("act", actions=[{"action": "goto", "target": f"{desk.url}/fields"}])
+    assert "Colours" in there.text
 
 
 async def test_a_button_that_cannot_be_used_says_why(
@@ -253,6 +274,17 @@ async def test_pages_that_do_not_come_or_come_by_half_are_told(desk: Desk) -> No
     half = (await desk("open", url=f"{desk.url}/half")).text
     assert "still loading" in half
     assert "first half" in half
+
+
+async def test_a_password_stays_out_of_the_history(desk: Desk) -> None:
+    talk = desk.talk("password")
+    await talk("open", url=f"{talk.url}/login")
+    await talk.act("type User = ann", "type Password = W0rd-that-is-typed")
+    rows = await talk.box.use(History).query(tool="browser_act", limit=5)
+    text = " ".join(row.arguments for row in rows if row.session == talk.session)
+    assert "ann" in text
+    assert "W0rd-that-is-typed" not in text
+    await talk("close")
 
 
 async def test_nobody_is_asked_where_no_page_is_open(desk: Desk) -> None:

@@ -27,6 +27,9 @@ FACTS = ("key-users", "keys", "latency_stats", "sched_debug", "timer_list", "tim
 """Files of /proc that tell of other programs of the machine, whatever the namespace."""
 MADE = ("/tmp", "/run", "/var/run", "/var/tmp", "/dev/shm", HOME)  # noqa: S108 - those of a run
 """No link can be made in their places, or above."""
+PINS = "/run/pins/top"
+"""Where the guard of a run mounts what holds folders in their places (see `namespace_child.pin`);
+the program may not enter the folder above it."""
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
 MAX_MASK_WORDS = 7_500
@@ -161,7 +164,8 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
-        words += ["--dir", "/run", "--symlink", "/run", "/var/run"]
+        words += ["--dir", PINS, "--chmod", "0000", str(PurePosixPath(PINS).parent)]
+        words += ["--symlink", "/run", "/var/run"]
         seen = (*self.readable, *self.writable, *self.roots, *self.links)
         if not any(is_among(path, ["/var/tmp"]) for path in seen):  # noqa: S108
             words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108

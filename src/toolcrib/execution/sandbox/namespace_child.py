@@ -39,6 +39,8 @@ FREEBIND = 15
 """The loopback may not be up yet."""
 BACKLOG = 128
 MAX_REQUEST_BYTES = 100_000
+PINS = "/run/pins/top"
+"""See `layout.PINS`: a folder in one that the program may not enter."""
 FILE = b"settings"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -74,7 +76,7 @@ def cover(kind: str, path: str, content: str) -> None:
 
     Args:
         kind: `hide`: it is empty; `copy`: it has a content; `fixed`: nothing in it can be changed;
-            `pinned`: it cannot be moved away.
+            `pinned`: it cannot be moved away, see `pin`.
         path: the place.
         content: of a copy.
     """
@@ -89,10 +91,13 @@ def cover(kind: str, path: str, content: str) -> None:
         mode = os.fstat(place).st_mode
         if stat.S_ISLNK(mode):
             return
-        if kind in ("fixed", "pinned"):  # with what covers places in it
+        if kind == "pinned":
+            above = held(call(OPENAT2, AT_FDCWD, os.fsencode(os.path.dirname(path)), how, len(how)))  # noqa: PTH120
+            pin(place, above, os.path.basename(path))  # noqa: PTH119
+            return
+        if kind == "fixed":  # with what covers places in it
             tree = held(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE))
-            if kind == "fixed":
-                set_read_only(tree)
+            set_read_only(tree)
         elif kind == "copy" and not stat.S_ISDIR(mode):
             folder = held(in_memory(b"0755", 0))
             write_file(folder, os.fsencode(content))
@@ -104,6 +109,29 @@ def cover(kind: str, path: str, content: str) -> None:
             nothing = held(os.open("/dev/null", os.O_PATH))
             tree = held(call(OPEN_TREE, nothing, b"", CLONE | EMPTY_PATH))
         call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
+
+
+def pin(folder: int, above: int, name: str) -> None:
+    """Mount something over a folder, where nobody comes: nothing else can move it away then.
+
+    Over the folder itself the mount would part the programs that stand in it from what covers
+    places in it later. The folder above it is mounted once more instead, and the pin in there.
+    """
+    place = os.open(PINS, os.O_PATH)  # on top of the one before
+    attach(call(OPEN_TREE, above, b"", CLONE | EMPTY_PATH), place)
+    attach(
+        call(OPEN_TREE, folder, b"", CLONE | EMPTY_PATH),
+        os.open(f"{PINS}/{name}", os.O_PATH | os.O_NOFOLLOW),
+    )
+
+
+def attach(tree: int, place: int) -> None:
+    """Mount a tree at a place; closes both."""
+    try:
+        call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
+    finally:
+        os.close(tree)
+        os.close(place)
 
 
 def set_read_only(tree: int) -> None:

@@ -72,8 +72,10 @@ def _adapt(step: dict[str, Any]) -> None:
             step[key] = str(value)
     if plain(action) == "uncheck":
         action, step["value"] = "check", "false"
-    elif action == "goto" and "value" in step and "url" not in step:
-        step["url"] = step.pop("value")
+    elif action == "goto" and "url" not in step:
+        given = next((key for key in ("value", "target", "path") if step.get(key)), "")
+        if given:
+            step["url"] = step.pop(given)
     elif plain(action) == "scroll":
         _adapt_scroll(step)
     step[name] = action

@@ -71,7 +71,8 @@ async def _acted(
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = conversation.tab()
-        before, url, count = tab.latest or await tab.snapshot(), tab.url, len(conversation.tabs)
+        before, count = tab.latest or await tab.snapshot(), len(conversation.tabs)
+        url, documents = tab.url, tab.documents
         done, error = await act(
             conversation, tab, actions, ctx, conversation.take_judged(ctx.call_id)
         )
@@ -86,7 +87,8 @@ async def _acted(
         if error is not None:
             lines.append(why_it_ended(error))
         now = conversation.tab()
-        moved = now is not tab or now.url.partition("#")[0] != url.partition("#")[0]
+        same_url = now.url.partition("#")[0] == url.partition("#")[0]
+        moved = now is not tab or not same_url or now.documents != documents
         return await page_result(
             conversation,
             ctx,

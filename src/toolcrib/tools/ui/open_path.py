@@ -10,7 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import MACHINE, NET, READ, SEND, Param, Right, tool
-from toolcrib.files.paths import Workspace, WorkspacePath
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.opener import open_for_person
 from toolcrib.system.threads import in_thread
@@ -38,9 +38,28 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
 
 async def _complete(arguments: Mapping[str, Any], ctx: Ctx) -> None:
     """Nobody is asked about a call that opens nothing."""
-    del ctx
-    if bool(arguments["url"]) == (arguments["path"] is not None):
+    path = arguments["path"]
+    if bool(arguments["url"]) == (path is not None):
         raise BadInput("Give 'path' or 'url', one of them.", hint="Such as path=report.pdf.")
+    if path is not None:
+        await in_thread(lambda _: _refuse_programs(path), ctx.deadline)
+
+
+def _refuse_programs(path: SafePath) -> None:
+    """Blocking.
+
+    Raises:
+        NotFound: nothing is there.
+        Denied: to open it would run it.
+    """
+    status = path.stat()
+    ending = path.name.rpartition(".")[2].lower()
+    runs = stat.S_ISREG(status.st_mode) and status.st_mode & 0o111
+    if ending in PROGRAMS or runs:
+        raise Denied(
+            f"{path.display} is a program: opening it could run it.",
+            hint="run_command runs it in the sandbox.",
+        )
 
 
 @tool(
@@ -68,13 +87,6 @@ async def open_path(
     if path is None:
         await in_thread(lambda _: open_for_person(str(url), opener), ctx.deadline)
         return Result(f"{url} was opened for the user.", {"url": str(url)})
-    status = await in_thread(lambda _: path.stat(), ctx.deadline)
-    ending = path.name.rpartition(".")[2].lower()
-    runs = stat.S_ISREG(status.st_mode) and status.st_mode & 0o111
-    if ending in PROGRAMS or runs:
-        raise Denied(
-            f"{path.display} is a program: opening it could run it.",
-            hint="run_command runs it in the sandbox.",
-        )
+    await in_thread(lambda _: _refuse_programs(path), ctx.deadline)
     await in_thread(lambda _: open_for_person(path.absolute, opener), ctx.deadline)
     return Result(f"{path.display} was opened for the user.", {"path": path.display}, private=True)
