@@ -294,6 +294,7 @@ class PathGate:
         self._hard_links = HardLinks(protection)
         self._whole: PathGate | None = None
         self.grants = False
+        self.lifted: tuple[str, ...] = ()
 
     def granting(self, path: SafePath) -> PathGate:
         """The same, by which one path may be written though its name is protected from that.
@@ -312,6 +313,7 @@ class PathGate:
         """The same, but for one built-in pattern. See `Protection.without`."""
         found = PathGate(self._opener, self._protection.without(pattern))
         found._whole = self.whole
+        found.lifted = (*self.lifted, pattern)
         return found
 
     @property

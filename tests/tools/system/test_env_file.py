@@ -82,6 +82,17 @@ async def test_it_asks_and_shows_no_secret(machine: Machine) -> None:
     assert SECRET not in str(stored)
 
 
+async def test_it_can_be_taken_back_and_bars_no_step_before(machine: Machine) -> None:
+    await machine("write_file", path="a.txt", content="x")
+    (machine.folder / ".env").write_text("A=1\n")
+    await machine("update_env_file", key="B", value="2")
+    assert "B=2" in (machine.folder / ".env").read_text()
+    await machine("undo_changes")
+    assert (machine.folder / ".env").read_text() == "A=1\n"
+    await machine("undo_changes")
+    assert not (machine.folder / "a.txt").exists()
+
+
 async def test_no_program_sees_it_meanwhile(machine: Machine) -> None:
     """The mask lies over the file that was there, and another one comes to its place."""
     if (await machine.box.use(Sandbox).report()).level != "strong":

@@ -152,6 +152,8 @@ class Change:
         }
         if self.path.gate.grants:
             found["granted"] = True
+        if self.path.gate.lifted:
+            found["lifted"] = list(self.path.gate.lifted)
         if self.index_digest:
             found["meaning"] = self.index_digest
         if self.target is not None:
@@ -174,6 +176,8 @@ class Change:
         path = workspace.at(found["root"], found["path"])
         if found.get("granted"):  # by what the content was then, which the log pins
             path = path.granted()
+        for pattern in found.get("lifted", ()):  # what was changed there can be taken back
+            path = path.but_for(pattern)
         target = found.get("target")
         change = cls(
             kind=_KINDS.get(found["do"], found["do"]),
