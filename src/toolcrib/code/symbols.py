@@ -244,6 +244,16 @@ def symbols(text: str, language: str) -> list[Symbol]:
     return found
 
 
+def first_error(text: str, language: str) -> int:
+    """The first line that a parser did not understand; 0 where it did all of them.
+
+    Raises:
+        MissingExtra: ast-grep is not installed.
+    """
+    error = parse(text, language).find(kind="ERROR")
+    return error.range().start.line + 1 if error is not None else 0
+
+
 def in_outline(symbol: Symbol) -> bool:
     """Whether a symbol is worth a line in an outline."""
     return symbol.kind not in SMALL_KINDS

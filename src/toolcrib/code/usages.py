@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from typing import TypeAlias
 
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.places import Place, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.code.symbols import find_definitions
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra, NotFound
+from toolcrib.core.errors import BadInput, MissingExtra, NotFound, ToolError
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import in_thread
 
@@ -65,6 +70,10 @@ def _line_in(project: Project, file: str, name: str) -> int:
     return exact[0].line
 
 
+Find: TypeAlias = Callable[[Project, str, int, str, str], tuple[SymbolReferences, list[str]]]
+MAX_PLACES = 2_000
+"""Of a symbol, that are looked at for another name that they give to it."""
+_ALIAS = re.compile(r"\s+as\s+([^\W\d][\w$]*)")
 KNOWN_LANGUAGES = "Python, JavaScript and TypeScript"
 
 
@@ -107,11 +116,33 @@ async def find_references(
             lambda _: (_by_words(project, language, name), []), project.ctx.deadline
         )
     found = await in_thread(lambda _: find(project, path, line, name, new), project.ctx.deadline)
+    if not new:
+        await in_thread(lambda _: _add_aliases(project, find, found[0]), project.ctx.deadline)
     if language in SCRIPTS and not new:
         from toolcrib.code.javascript.types import decide_members
 
         await decide_members(project, found[0])
     return found
+
+
+def _add_aliases(project: Project, find: Find, found: SymbolReferences) -> None:
+    """Add the uses under other names, which an import gave to it."""
+    known = {(place.path, place.line) for place in found.certain}
+    left = list(found.certain)
+    lines = cache(lambda path: project.text(path).split("\n"))
+    for place in islice(left, MAX_PLACES):  # they grow meanwhile
+        line = lines(place.path)[place.line - 1]
+        alias = _ALIAS.match(line, place.end_column)
+        # `as` is an operator too, but not of an import or an export.
+        if alias is None or not (place.kind == "import" or line.lstrip().startswith("export")):
+            continue
+        with suppress(ToolError):
+            other, _ = find(project, place.path, place.line, alias[1], "")
+            fresh = [each for each in other.certain if (each.path, each.line) not in known]
+            known.update((each.path, each.line) for each in fresh)
+            found.certain += fresh
+            left += fresh
+    found.certain.sort()
 
 
 def _by_words(project: Project, language: str, name: str) -> SymbolReferences:

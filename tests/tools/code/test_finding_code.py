@@ -73,6 +73,32 @@ async def test_fields_and_constants_are_found(
         assert (await box.call("find_symbol", {"name": name})).error is not None
 
 
+async def test_uses_by_another_name_are_found(ws: Path, box: Toolbox) -> None:
+    fill(
+        ws,
+        {
+            "a.ts": "export const make = (n: number) => n;\n",
+            "b.ts": "import { make as build } from './a';\nbuild(1);\n"
+            "export { build as construct };\nlet other: any; const made = (other as build);\n",
+            "c.ts": "import { construct } from './b';\nconstruct(3);\n",
+            "p.py": "def make(n):\n    return n\n",
+            "q.py": "from p import make as build\nx = build(1)\n",
+        },
+    )
+    for path, expected in (
+        ("a.ts", ["a.ts:1", "b.ts:1", "b.ts:2", "b.ts:3", "c.ts:1", "c.ts:2"]),
+        ("p.py", ["p.py:1", "q.py:1", "q.py:2"]),
+    ):
+        found = await box.call("find_usages", {"name": "make", "path": path})
+        places = [f"{row['path']}:{row['line']}" for row in found.data["certain"]]
+        assert [each for each in places if each != "b.ts:4"] == expected
+        renamed = await box.call(
+            "rename_symbol", {"name": "make", "path": path, "new_name": "do_it"}
+        )
+        assert renamed.error is None, renamed.error
+        assert "build(1)" in (ws / f"{'b.ts' if path == 'a.ts' else 'q.py'}").read_text()
+
+
 async def test_a_name_of_another_kind_is_offered(ws: Path, box: Toolbox) -> None:
     fill(ws, {"g.py": "def helper():\n    pass\n"})
     error = (await box.call("find_symbol", {"name": "helper", "kind": "class"})).error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
 from toolcrib.code.languages import language_of
 from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project, is_file
-from toolcrib.code.symbols import in_outline, symbols
+from toolcrib.code.symbols import first_error, in_outline, symbols
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError, install_line
 from toolcrib.core.result import Next, Result
@@ -80,7 +81,13 @@ def _of_file(place: SafePath, trial: ParseCheck) -> tuple[list[Row], str]:
     if kind_of(data[:SAMPLE_BYTES]) is not None:
         raise NoResults(f"{place.display} is not text.", hint="file_info tells what it is.")
     text = FaithfulText.of(data, place.display).text
-    return _rows(text, place.name, partial(trial, text, language_of(place.name), place.display))
+    language = language_of(place.name)
+    rows, note = _rows(text, place.name, partial(trial, text, language, place.display))
+    if language and not note:
+        with suppress(MissingExtra):
+            line = first_error(text, language)
+            note = f"not all from line {line} on could be parsed" if line else ""
+    return rows, note
 
 
 def _rows(text: str, name: str, check: Callable[[], object]) -> tuple[list[Row], str]:
