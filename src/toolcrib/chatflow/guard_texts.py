@@ -14,6 +14,7 @@ from itertools import accumulate
 from toolcrib.chatflow.groups import ChatEntry, calls_of, function_of
 from toolcrib.chatflow.prompt import text_of
 from toolcrib.chatflow.token_count import count_text
+from toolcrib.text.json_values import json_object
 from toolcrib.text.relevance import content_words
 
 CHARS_OF_A_TOKEN = 3
@@ -49,11 +50,8 @@ def is_error(text: str) -> bool:
 
 def call_text(name: str, arguments: str) -> str:
     """A call in a few words: its name and the beginning of each argument."""
-    try:
-        values = json.loads(arguments) if arguments.strip() else {}
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict):
+    values = json_object(arguments) if arguments.strip() else {}
+    if values is None:
         return f"{name}({_short(arguments, ARGUMENT_CHARS)})"
     parts = [f"{key}={_short(json.dumps(v, ensure_ascii=False), 60)}" for key, v in values.items()]
     return f"{name}({_short(', '.join(parts), ARGUMENT_CHARS)})"
@@ -105,14 +103,19 @@ def user_words(messages: Sequence[str], max_tokens: int) -> str:
         listed = [f"- {_trimmed(text, max_chars)}" for text in texts]
         if sum(count_text(line) + 1 for line in listed) <= max_tokens:
             return "\n".join(listed)
+    taken = _last_fitting(listed, max_tokens)
+    left = len(listed) - len(taken)
+    return "\n".join([*([f"- ({left} earlier messages)"] if left else []), *taken])
+
+
+def _last_fitting(lines: Sequence[str], max_tokens: int) -> list[str]:
     taken: list[str] = []
-    for line in reversed(listed):
+    for line in reversed(lines):
         max_tokens -= count_text(line) + 1
         if max_tokens < 0:
             break
         taken.append(line)
-    left = len(listed) - len(taken)
-    return "\n".join([*([f"- ({left} earlier messages)"] if left else []), *reversed(taken)])
+    return taken[::-1]
 
 
 def ledger(entries: Sequence[ChatEntry], max_tokens: int) -> str:
@@ -129,14 +132,9 @@ def ledger(entries: Sequence[ChatEntry], max_tokens: int) -> str:
             status = "failed" if is_error(result) else f"{len(result):,} characters"
             lines[f"- {call_text(*function_of(call))} -> {status}"] += 1
     written = [line if n == 1 else f"{line}, {n} times" for line, n in lines.items()]
-    taken: list[str] = []
-    for line in reversed(written):
-        max_tokens -= count_text(line) + 1
-        if max_tokens < 0:
-            break
-        taken.append(line)
+    taken = _last_fitting(written, max_tokens)
     left = len(written) - len(taken)
-    return "\n".join([*([f"- {left} earlier calls"] if left and taken else []), *reversed(taken)])
+    return "\n".join([*([f"- {left} earlier calls"] if left and taken else []), *taken])
 
 
 def telling_lines(entries: Sequence[ChatEntry], question: str, max_tokens: int) -> str:

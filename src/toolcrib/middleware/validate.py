@@ -17,6 +17,7 @@ from toolcrib.core.errors import BadInput, ConfigError, TooLarge
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Parameter, Tool, record_fields
+from toolcrib.text.json_values import json_value
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
 # names, "3" and "3,000" for numbers, "true" for true, one value where a list is wanted, JSON
@@ -394,12 +395,8 @@ def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
 
 
 def _json_inside(text: str) -> Any:
-    if not text.lstrip().startswith(("[", "{")):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    found = json_value(text) if text.lstrip().startswith(("[", "{")) else None
+    return text if found is None else found
 
 
 async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:

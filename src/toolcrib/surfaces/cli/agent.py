@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.screen import json_text
+from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from toolcrib.agents.runs import AgentRun, RunEvent
@@ -97,11 +98,8 @@ def _show(found: AgentRun, events: list[RunEvent], *, as_json: bool) -> None:
 
 
 def _laid_out(text: str) -> str:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return json.dumps(value, ensure_ascii=False, indent=1) if isinstance(value, dict) else text
+    value = json_object(text)
+    return text if value is None else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def _facts(found: AgentRun) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
     from toolcrib.browser.browsers import BrowserSession
@@ -128,7 +129,7 @@ async def _others(what: str, url: str, config: Config) -> int:
         logins = services.use(Logins)
         if what == "logout":
             count = await logins.forget(web_origin(complete_url(url)) if url else "")
-            print(f"Forgotten: {count} {'site' if count == 1 else 'sites'}.")
+            print(f"Forgotten: {counted(count, 'site')}.")
             return 0 if count else 1
         found = await logins.all()
     for login in found:

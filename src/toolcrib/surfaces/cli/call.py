@@ -16,6 +16,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import NAMES, Flags
+from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -107,12 +108,8 @@ def _arguments(options: Namespace) -> dict[str, Any] | str:
 
 def _is_all(word: str, tool: str) -> bool:
     """Whether one word is a JSON object of arguments, and no text for the first of them."""
-    if not word.startswith("{"):
-        return False
-    with suppress(json.JSONDecodeError, RecursionError):
-        given = json.loads(word)
-        return bool(given) and set(given) <= set(_parameters(tool))
-    return False
+    given = json_object(word) if word.startswith("{") else None
+    return bool(given) and set(given or ()) <= set(_parameters(tool))
 
 
 def pairs(words: list[str], tool: str) -> dict[str, Any]:

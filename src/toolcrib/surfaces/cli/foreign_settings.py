@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.compat import Argument, argument_of, read_tables
+from toolcrib.text.json_values import json_object
 
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 5_000
@@ -145,12 +146,8 @@ def _parts(given: Any) -> list[str]:
 
 def _roles(given: Any) -> Iterator[tuple[str, str]]:
     """The personas of roles: an object, or the same as JSON text, by name."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            return
-    for name, role in given.items() if isinstance(given, dict) else ():
+    roles = json_object(given) if isinstance(given, str) else given
+    for name, role in roles.items() if isinstance(roles, dict) else ():
         persona = (
             role if isinstance(role, str) else _first(role, ("prompt", "persona", "description"))
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.screen import json_text
+from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -158,11 +159,8 @@ def _took(ms: float) -> str:
 
 
 def _brief(arguments: str) -> str:
-    try:
-        values = json.loads(arguments)
-    except json.JSONDecodeError:
-        return arguments
-    if not isinstance(values, dict):
+    values = json_object(arguments)
+    if values is None:
         return arguments
     return " ".join(
         f"{name}={v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}"

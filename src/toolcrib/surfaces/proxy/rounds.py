@@ -22,6 +22,7 @@ from toolcrib.surfaces.proxy.own_calls import OwnCallFilter, split_message
 from toolcrib.surfaces.proxy.prompt_stages import UsageReader
 from toolcrib.surfaces.proxy.request import ClientRequest
 from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stream_headers
+from toolcrib.text.json_values import json_object
 
 SaveSteps = Callable[[PromptMessage, list[PromptMessage]], Awaitable[None]]
 PROGRESS_SECONDS = 10.0
@@ -288,11 +289,9 @@ class ChatRounds:
     async def _whole(self, reply: UpstreamReply) -> bool:
         data = b"".join([chunk async for chunk in reply.chunks])
         self._usage.add(data)
-        value = None
-        with suppress(ValueError, RecursionError):
-            value = json.loads(data)
+        value = json_object(data)
         message = _message(value)
-        if message is None or not isinstance(value, dict):
+        if message is None or value is None:
             await self._send(reply, data)
             return False
         value = mended_chat(value, self._with_tools(offers=True)["tools"])

@@ -111,6 +111,6 @@ def _listed(rows: list[list[str]], form: str, separator: str) -> str:
     if form == "csv":
         first, *rest = rows
         return written_table(first, rest, "csv").decode().rstrip("\n")
-    found = "1 match" if len(rows) == 1 else f"{len(rows):,} matches"
-    head = f"{found if single else counted(len(rows), 'row')}:"
+    noun = ("match", "matches") if single else ("row",)
+    head = f"{counted(len(rows), *noun)}:"
     return "\n".join([head, *(separator.join(row) for row in rows)])

@@ -75,7 +75,7 @@ async def transform_text(
         data = need_size(path, loaded.faithful.spliced(splices))
         step.write(path, data, expected=loaded.fingerprint)
         count = len(splices)
-        line = f"{path.display}: {count:,} {'place' if count == 1 else 'places'} replaced"
+        line = f"{path.display}: {counted(count, 'place')} replaced"
         after = loaded.faithful.spliced_text(splices)
         report = ChangeReport(path.display, line, loaded.text, after, [], {"replacements": count})
         return step, report

@@ -133,7 +133,9 @@ async def _list(archive: SafePath, ctx: Ctx) -> Result:
     members = await in_thread(work, ctx.deadline)
     room = room_in(ctx.budget(archive_files.name))
     total = sum(member.size for member in members)
-    lines = [f"{archive.display}: {_entries(len(members))}, {counted(total, 'byte')}"]
+    lines = [
+        f"{archive.display}: {counted(len(members), 'entry', 'entries')}, {counted(total, 'byte')}"
+    ]
     if any(member.unsafe for member in members):
         lines.append("It is not unpacked as long as it holds what stands in brackets.")
     spent = sum(map(estimate, lines))
@@ -189,10 +191,6 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
     if applied.note:
         text += f"\n{applied.note}"
     return Result(text=text, data={"folder": folder.display, "files": files, "step": applied.step})
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count:,} entries"
 
 
 def _target(folder: SafePath, member: ArchiveMember) -> SafePath:

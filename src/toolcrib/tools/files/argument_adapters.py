@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolcrib.core.errors import BadInput
+from toolcrib.text.json_values import json_value
 
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
@@ -31,10 +32,8 @@ def taken(arguments: dict[str, Any], names: Iterable[str]) -> list[Any]:
 def listed(value: Any) -> list[str]:
     """One text or a list of them, also as JSON text."""
     if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return [str(value)]
+        found = json_value(value)
+        value = value if found is None else found
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 

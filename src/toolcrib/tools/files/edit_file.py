@@ -24,6 +24,7 @@ from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 from toolcrib.tools.files.argument_adapters import adapt_edit
 
 OLD_ALIASES = (
@@ -193,7 +194,7 @@ def _report(path: SafePath, loaded: Loaded, outcome: EditOutcome) -> ChangeRepor
     count = sum(outcome.counts)
     methods = list(dict.fromkeys(method for method in outcome.methods if method != "exact"))
     how = f" (found by: {'; '.join(methods)})" if methods else ""
-    places = "1 place" if count == 1 else f"{count:,} places"
+    places = counted(count, "place")
     line = f"{path.display}: {places} changed{how}" if loaded.exists else f"{path.display} created"
     notes = [f"Note: {note}." for note in outcome.notes]
     if loaded.faithful.encoding.guessed:

@@ -30,7 +30,7 @@ from toolcrib.files.search.scope import (
 )
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.display import printable
+from toolcrib.text.display import counted, printable
 from toolcrib.text.tokens import lines_within
 
 MAX_LIMIT = 500
@@ -157,7 +157,7 @@ def _as_result(
     lines = lines if found[start:] else []
     end = start + len(lines)
     more = end < len(found) and bool(lines)
-    head = f"{len(found):,} {'path' if len(found) == 1 else 'paths'} ({used})"
+    head = f"{counted(len(found), 'path')} ({used})"
     if lines and (start or more):
         head += f"; {start + 1:,}-{end:,} shown"
     elif not lines:
@@ -187,6 +187,5 @@ def _unread(scope: SearchScope, catalog: Catalog) -> str:
         return ""
     named = ", ".join(printable(scope.display(path)) for path in catalog.unread[:MAX_NAMED_UNREAD])
     more = ", …" if len(catalog.unread) > MAX_NAMED_UNREAD else ""
-    count = len(catalog.unread)
-    folders = "1 folder" if count == 1 else f"{count:,} folders"
+    folders = counted(len(catalog.unread), "folder")
     return f"; not looked into for lack of rights or depth: {folders} ({named}{more})"

@@ -21,7 +21,7 @@ from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import need_size
 from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.display import printable
+from toolcrib.text.display import counted, printable
 from toolcrib.tools.files.argument_adapters import adapt_replacement
 
 PARTIAL_NOTE = "the time of a dry run was up; path and glob narrow it"
@@ -110,7 +110,7 @@ def _planned(step: Step, change: FileReplacement, check: Checkpoint) -> ChangeRe
     data = need_size(loaded.path, loaded.faithful.spliced(splices))
     step.write(loaded.path, data, expected=loaded.fingerprint)
     count = len(splices)
-    line = f"{change.display}: {count:,} {'match' if count == 1 else 'matches'}"
+    line = f"{change.display}: {counted(count, 'match', 'matches')}"
     after = loaded.faithful.spliced_text(splices)
     return ChangeReport(change.display, line, loaded.text, after, [], {"replacements": count})
 
@@ -119,10 +119,9 @@ def _summary(
     found: FoundReplacements, reports: list[ChangeReport], note: str, *, dry_run: bool
 ) -> str:
     matches = sum(len(change.splices) for change in found.changes)
-    files = "1 file" if len(reports) == 1 else f"{len(reports):,} files"
-    places = "1 match" if matches == 1 else f"{matches:,} matches"
     verb = "Would change" if dry_run else "Changed"
-    lines = [f"{verb} {places} in {files}{_left_out(found)}."]
+    files = counted(len(reports), "file")
+    lines = [f"{verb} {counted(matches, 'match', 'matches')} in {files}{_left_out(found)}."]
     each = max(MAX_DIFF_LINES // len(reports), 4)
     for index, one in enumerate(reports[:MAX_LISTED_FILES]):
         lines.append(render_reports([one], each) if index < MAX_DIFF_LINES // each else one.line)

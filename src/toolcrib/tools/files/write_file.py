@@ -18,6 +18,7 @@ from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, need_size
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import counted
 from toolcrib.tools.files.argument_adapters import adapt_write
 
 UNUSUAL = frozenset('*?<>|"')
@@ -171,9 +172,7 @@ def _report(
     path: SafePath, verb: str, before: str, after: str, data: bytes, *, new: bool = False
 ) -> ChangeReport:
     count = after.count("\n") + (not after.endswith("\n") and after != "")
-    lines = "1 line" if count == 1 else f"{count:,} lines"
-    size = "1 byte" if len(data) == 1 else f"{len(data):,} bytes"
-    line = f"{path.display} {verb}: {lines}, {size}"
+    line = f"{path.display} {verb}: {counted(count, 'line')}, {counted(len(data), 'byte')}"
     notes = []
     if new and (found := placeholder(after, "")):
         notes.append(f"Warning: a line stands for text left out: {found}")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-from contextlib import suppress
-from typing import Any
 
 from toolcrib.core.errors import (
     BadInput,
@@ -18,6 +15,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.net.egress.response import Response
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.json_values import json_object
 from toolcrib.tools.github.server import Server, Token
 
 MAX_MESSAGE_CHARS = 400
@@ -55,10 +53,8 @@ def refusal(response: Response, server: Server, token: Token) -> ToolError:
 
 def message_of(body: bytes) -> str:
     """The message of an answer, with what it says of single fields, in one line."""
-    found: Any = None
-    with suppress(ValueError, RecursionError):
-        found = json.loads(body)
-    if not isinstance(found, dict):
+    found = json_object(body)
+    if found is None:
         return ""
     parts = [one_line(found.get("message"), MAX_MESSAGE_CHARS).rstrip(".")]
     errors = found.get("errors")

@@ -28,6 +28,7 @@ from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.cleaner import printed
+from toolcrib.text.display import counted
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, fit_to_budget
@@ -342,7 +343,7 @@ def _headline(linter: Linter, ran: RunResult, count: int, *, fine: bool) -> str:
         return f"{linter.name}: no problems"
     if not count:
         return f"{linter.name}: exit code {ran.exit_code}"
-    return f"{linter.name}: {count:,} {'problem' if count == 1 else 'problems'}"
+    return f"{linter.name}: {counted(count, 'problem')}"
 
 
 def _program(name: str) -> str:

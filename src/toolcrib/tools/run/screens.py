@@ -113,8 +113,7 @@ def _after(terminal: Terminal) -> list[str]:
     outcome = terminal.outcome
     if outcome is None or outcome.state == "none":
         return [] if outcome is None else list(outcome.notes)
-    count = len(outcome.files) + outcome.more
-    files = "1 file" if count == 1 else f"{count:,} files"
+    files = counted(len(outcome.files) + outcome.more, "file")
     changed = f"[{files} changed, step {outcome.step} of the undo log]"
     return [changed, *outcome.notes]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
 from toolcrib.files.paths import SafePath
+from toolcrib.text.json_values import json_value
 
 Action = Literal["list", "outdated", "audit", "install", "uninstall", "update"]
 Manager = Literal["pip", "uv", "npm", "cargo"]
@@ -166,13 +166,9 @@ def understood(manager: Manager, action: Action, output: str) -> list[dict[str, 
     """What the answer lists, each with name and versions; None where it is no such list."""
     if manager == "cargo" or action not in ("list", "outdated", "audit"):
         return None
-    try:
-        found = json.loads(output or "null")
-    except ValueError:
-        return None
     reader: Callable[[Any], list[dict[str, str]]] = _npm_list if manager == "npm" else _pip_list
     try:
-        return reader(found)
+        return reader(json_value(output))
     except (AttributeError, TypeError, KeyError):
         return None
 
