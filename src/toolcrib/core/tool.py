@@ -570,6 +570,11 @@ def tool(
     return declare if function is None else declare(function)
 
 
+def other_names(**names: tuple[str, ...]) -> dict[str, str]:
+    """The `argument_aliases` of a tool, from the other spellings of each of its parameters."""
+    return {other: name for name, others in names.items() for other in others}
+
+
 def _check_types(function: Callable[..., Any]) -> None:
     """Refuse parameters for which there is no schema, where they are declared.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -115,10 +115,10 @@ class ClientRequest:
         self.gone = True
         work.cancel()
 
-    def passed_headers(self, drop: Iterable[bytes] = ()) -> list[tuple[bytes, bytes]]:
+    def passed_headers(self) -> list[tuple[bytes, bytes]]:
         """The headers for the server, without those of this connection alone."""
         listed = self.by_name.get(b"connection", b"").lower().split(b",")
-        dropped = HOP_BY_HOP | {name.strip() for name in listed} | set(drop)
+        dropped = HOP_BY_HOP | {name.strip() for name in listed}
         return [(name, value) for name, value in self.headers if name.lower() not in dropped]
 
     async def start(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:

@@ -10,7 +10,7 @@ from toolcrib.agents.delegation import DelegatedRun, Delegation
 from toolcrib.core.context import Ctx, Progress
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import Param, Seconds, tool
+from toolcrib.core.tool import Param, Seconds, other_names, tool
 from toolcrib.execution.jobs import JobHandle, Jobs
 
 
@@ -37,14 +37,12 @@ def _adapt_arguments(given: dict[str, Any]) -> None:
         "second",
     ),
     aliases=("consult_agent", "run_agent", "sub_agent", "dispatch_agent"),
-    argument_aliases={
-        "instructions": "task",
-        "message": "task",
-        "agent": "role",
-        "agent_type": "role",
-        "allowed_tools": "tools",
-        "timeout": "time_limit",
-    },
+    argument_aliases=other_names(
+        task=("instructions", "message"),
+        role=("agent", "agent_type"),
+        tools=("allowed_tools",),
+        time_limit=("timeout",),
+    ),
     destructive=True,
     argument_adapter=_adapt_arguments,
 )

@@ -13,7 +13,7 @@ from toolcrib.browser.tabs import Tab, answering_within, gone
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import NET, WRITE, Param, Right, Seconds, tool
+from toolcrib.core.tool import NET, WRITE, Param, Right, Seconds, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.url import web_origin
@@ -44,14 +44,12 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     rights=WRITE | NET,
     keywords=("picture", "image", "capture", "pdf", "print", "look", "see"),
     aliases=("capture_screenshot", "browser_take_screenshot", "take_screenshot", "screenshot"),
-    argument_aliases={
-        "output_path": "path",
-        "screenshot_path": "path",
-        "file": "path",
-        "full_page_screenshot": "full_page",
-        "wait_for_selector": "wait_for",
-        "type": "format",
-    },
+    argument_aliases=other_names(
+        path=("output_path", "screenshot_path", "file"),
+        full_page=("full_page_screenshot",),
+        wait_for=("wait_for_selector",),
+        format=("type",),
+    ),
     effective_rights=_rights,
     policy_check=open_decision,
 )

@@ -13,7 +13,7 @@ from toolcrib.code.symbols import first_error, in_outline, symbols
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError, install_line
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.core.tool import READ, Offset, Param, other_names, tool
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.outline import outline
@@ -32,14 +32,9 @@ Row = dict[str, Any]
     rights=READ,
     keywords=("symbols", "structure", "functions", "classes", "signatures", "overview", "ast"),
     aliases=("list_symbols", "document_symbols", "file_outline", "get_outline"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "filename": "path",
-        "directory": "path",
-        "folder": "path",
-        "offset": "start",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file", "filename", "directory", "folder"), start=("offset",)
+    ),
 )
 async def code_outline(
     path: Annotated[WorkspacePath | None, Param("Source file or folder.")] = None,

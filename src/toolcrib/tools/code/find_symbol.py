@@ -14,7 +14,7 @@ from toolcrib.code.symbols import (
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.core.tool import READ, Offset, Param, other_names, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
@@ -34,14 +34,9 @@ Kind = Literal["", "function", "method", "class", "type", "variable", "module"]
     rights=READ,
     keywords=("definition", "where", "function", "class", "declared", "goto", "ast"),
     aliases=("find_definition", "goto_definition", "go_to_definition", "search_symbols"),
-    argument_aliases={
-        "symbol": "name",
-        "symbol_name": "name",
-        "query": "name",
-        "type": "kind",
-        "symbol_type": "kind",
-        "directory": "path",
-    },
+    argument_aliases=other_names(
+        name=("symbol", "symbol_name", "query"), kind=("type", "symbol_type"), path=("directory",)
+    ),
 )
 async def find_symbol(
     name: Annotated[str, Param("Like parse or Reader.parse.")],

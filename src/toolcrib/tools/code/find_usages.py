@@ -10,7 +10,7 @@ from toolcrib.code.usages import choose, find_references
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.core.tool import READ, Offset, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -26,14 +26,12 @@ MAX_OBSTACLES = 100
     rights=READ,
     keywords=("references", "callers", "uses", "who calls", "occurrences", "ast"),
     aliases=("find_references", "get_references", "find_callers", "find_usage"),
-    argument_aliases={
-        "symbol": "name",
-        "file": "path",
-        "file_path": "path",
-        "line_number": "line",
-        "definition_line": "line",
-        "offset": "start",
-    },
+    argument_aliases=other_names(
+        name=("symbol",),
+        path=("file", "file_path"),
+        line=("line_number", "definition_line"),
+        start=("offset",),
+    ),
 )
 async def find_usages(
     name: Annotated[str, Param("The symbol.")],

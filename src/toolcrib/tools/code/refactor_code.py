@@ -23,7 +23,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, UnsupportedContent
 from toolcrib.core.names import plain
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -60,15 +60,11 @@ def _use_operation_alias(arguments: dict[str, Any]) -> None:
     rights=WRITE,
     keywords=("refactor", "extract", "move", "rename", "method", "unused", "imports", "organize"),
     aliases=("refactor", "refactor_python", "extract_function", "extract_method"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "filename": "path",
-        "action": "operation",
-        "refactoring": "operation",
-        "symbol": "name",
-        "identifier": "name",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file", "filename"),
+        operation=("action", "refactoring"),
+        name=("symbol", "identifier"),
+    ),
     destructive=True,
     argument_adapter=_use_operation_alias,
 )

@@ -11,7 +11,7 @@ from toolcrib.code.usages import choose, find_references
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Offset, Param, tool
+from toolcrib.core.tool import WRITE, Offset, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -28,15 +28,9 @@ PARTLY = " Or send it with certain_only=true: that renames {count} certain place
     rights=WRITE,
     keywords=("refactor", "identifier", "function", "variable", "class", "everywhere", "ast"),
     aliases=("rename_identifier", "rename_function", "rename_variable", "rename_class"),
-    argument_aliases={
-        "symbol": "name",
-        "old": "name",
-        "symbol_name": "name",
-        "new": "new_name",
-        "to": "new_name",
-        "file": "path",
-        "file_path": "path",
-    },
+    argument_aliases=other_names(
+        name=("symbol", "old", "symbol_name"), new_name=("new", "to"), path=("file", "file_path")
+    ),
     destructive=True,
 )
 async def rename_symbol(

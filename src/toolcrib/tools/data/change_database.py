@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, other_names, tool
 from toolcrib.data.database_changes import change, change_verdict, described, preview
 from toolcrib.data.databases import SourceArgument
 from toolcrib.text.display import counted
@@ -16,15 +16,9 @@ from toolcrib.text.display import counted
     rights=READ | WRITE,
     keywords=("sql", "insert", "update", "delete", "create", "alter", "sqlite"),
     aliases=("execute_statement", "update_database", "modify_database"),
-    argument_aliases={
-        "query": "sql",
-        "statement": "sql",
-        "db_path": "source",
-        "database": "source",
-        "path": "source",
-        "file": "source",
-        "db": "source",
-    },
+    argument_aliases=other_names(
+        sql=("query", "statement"), source=("db_path", "database", "path", "file", "db")
+    ),
     destructive=True,
     policy_check=change_verdict,
     seconds=120.0,

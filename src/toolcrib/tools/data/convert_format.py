@@ -7,7 +7,7 @@ from typing import Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, other_names, tool
 from toolcrib.data.formats import ENDINGS, FORMATS
 from toolcrib.data.table_files import CONVERT, rights_with_output, save
 from toolcrib.execution.workers import Workers
@@ -45,20 +45,13 @@ def adapt(arguments: dict[str, Any]) -> None:
     rights=READ | WRITE,
     keywords=("csv", "json", "yaml", "toml", "xml", "base64", "gzip", "compress", "decode"),
     aliases=("csv_to_json", "json_to_csv", "convert_file"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "text": "input",
-        "content": "input",
-        "data": "input",
-        "from": "from_format",
-        "source_format": "from_format",
-        "format": "to",
-        "to_format": "to",
-        "target_format": "to",
-        "save_to": "output",
-        "output_path": "output",
-    },
+    argument_aliases=other_names(
+        path=("file", "file_path"),
+        input=("text", "content", "data"),
+        from_format=("from", "source_format"),
+        to=("format", "to_format", "target_format"),
+        output=("save_to", "output_path"),
+    ),
     effective_rights=rights_with_output("output"),
     argument_adapter=adapt,
 )

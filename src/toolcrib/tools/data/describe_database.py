@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, other_names, tool
 from toolcrib.data.databases import SourceArgument, ask
 from toolcrib.data.table_files import rows_text
 from toolcrib.text.display import counted
@@ -17,13 +17,7 @@ from toolcrib.text.display import counted
     rights=READ,
     keywords=("schema", "tables", "columns", "sqlite", "keys"),
     aliases=("list_tables", "database_schema", "describe_table", "show_schema"),
-    argument_aliases={
-        "db_path": "source",
-        "database": "source",
-        "path": "source",
-        "file": "source",
-        "db": "source",
-    },
+    argument_aliases=other_names(source=("db_path", "database", "path", "file", "db")),
     seconds=120.0,
 )
 async def describe_database(source: SourceArgument, *, ctx: Ctx) -> Result:

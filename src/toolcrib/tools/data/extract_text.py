@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.data.formats import written_table
 from toolcrib.files.edits.pattern_replacement import compiled_pattern, text_matches
 from toolcrib.files.edits.text_loader import load
@@ -27,15 +27,13 @@ CHECK_EVERY = 5000
     rights=READ,
     keywords=("regex", "cut", "awk", "grep", "fields", "log", "matches"),
     aliases=("text_extract", "extract_fields", "cut_columns"),
-    argument_aliases={
-        "file_name": "path",
-        "file": "path",
-        "file_path": "path",
-        "regex": "pattern",
-        "columns": "fields",
-        "separator": "delimiter",
-        "output_format": "format",
-    },
+    argument_aliases=other_names(
+        path=("file_name", "file", "file_path"),
+        pattern=("regex",),
+        fields=("columns",),
+        delimiter=("separator",),
+        format=("output_format",),
+    ),
 )
 async def extract_text(
     path: WorkspacePath,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, MissingExtra, install_line
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, tool
+from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, other_names, tool
 from toolcrib.data.chart_pictures import drawn
 from toolcrib.data.charts import (
     ChartData,
@@ -42,15 +42,12 @@ MAX_PICTURE_BYTES = 1_500_000
     rights=READ | WRITE,
     keywords=("chart", "plot", "graph", "diagram", "visualize", "picture", "svg", "png"),
     aliases=("generate_chart", "create_chart", "draw_chart", "plot"),
-    argument_aliases={
-        "type": "kind",
-        "chart_type": "kind",
-        "file": "path",
-        "file_path": "path",
-        "values": "data",
-        "output_path": "output",
-        "save_to": "output",
-    },
+    argument_aliases=other_names(
+        kind=("type", "chart_type"),
+        path=("file", "file_path"),
+        data=("values",),
+        output=("output_path", "save_to"),
+    ),
 )
 async def make_chart(
     kind: ChartKind = "bar",

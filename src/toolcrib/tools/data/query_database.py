@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.data.databases import ENDINGS, MEMORY, NamedSource, SourceArgument, ask, bare_sql
 from toolcrib.data.table_files import rights_with_output, saved_format, table_result
 from toolcrib.files.new_names import refuse_source
@@ -20,16 +20,11 @@ from toolcrib.text.display import counted
     rights=READ | WRITE,
     keywords=("sql", "select", "sqlite", "duckdb", "parquet", "join"),
     aliases=("sql_query", "query_sqlite", "query_db", "run_sql", "execute_sql"),
-    argument_aliases={
-        "query": "sql",
-        "statement": "sql",
-        "db_path": "source",
-        "database": "source",
-        "path": "source",
-        "file": "source",
-        "db": "source",
-        "output": "save_to",
-    },
+    argument_aliases=other_names(
+        sql=("query", "statement"),
+        source=("db_path", "database", "path", "file", "db"),
+        save_to=("output",),
+    ),
     effective_rights=rights_with_output("save_to"),
     seconds=120.0,
 )

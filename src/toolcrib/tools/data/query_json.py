@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Result, json_numbers
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.data.json_path import find, loads, may_be_program, steps_of
 from toolcrib.execution.jq import run_program
 from toolcrib.files.content.kinds import decoded
@@ -24,15 +24,11 @@ MAX_BYTES = 10_000_000
     rights=READ,
     keywords=("jq", "jsonpath", "jsonl", "path", "filter", "transform"),
     aliases=("json_query", "transform_json", "read_json", "jq"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "path_expression": "query",
-        "expression": "query",
-        "filter": "query",
-        "json": "input",
-        "data": "input",
-    },
+    argument_aliases=other_names(
+        path=("file", "file_path"),
+        query=("path_expression", "expression", "filter"),
+        input=("json", "data"),
+    ),
 )
 async def query_json(
     query: Annotated[str, Param("items[*].name")] = ".",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.data.table_files import (
     TABLE_ENDINGS,
     open_files,
@@ -51,18 +51,15 @@ def adapt(arguments: dict[str, Any]) -> None:
     rights=READ | WRITE,
     keywords=("csv", "tsv", "excel", "xlsx", "spreadsheet", "sum", "group", "rows", "columns"),
     aliases=("query_csv", "read_csv", "query_excel", "analyze_csv"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "where": "filter",
-        "select": "columns",
-        "fields": "columns",
-        "group_by": "group",
-        "order_by": "sort",
-        "sort_by": "sort",
-        "aggregates": "aggregate",
-        "output": "save_to",
-    },
+    argument_aliases=other_names(
+        path=("file", "file_path"),
+        filter=("where",),
+        columns=("select", "fields"),
+        group=("group_by",),
+        sort=("order_by", "sort_by"),
+        aggregate=("aggregates",),
+        save_to=("output",),
+    ),
     effective_rights=rights_with_output("save_to"),
     argument_adapter=adapt,
     seconds=MAX_SECONDS,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, MissingExtra, Unavailable
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.data.table_files import save
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
@@ -39,16 +39,11 @@ OLD = {"doc": "docx", "xls": "xlsx", "ppt": "pptx"}
     rights=WRITE,
     keywords=("word", "excel", "powerpoint", "pdf", "export", "report", "slides", "spreadsheet"),
     aliases=("write_document", "make_document", "create_pdf", "create_docx", "create_spreadsheet"),
-    argument_aliases={
-        "file_path": "path",
-        "filename": "path",
-        "file": "path",
-        "output": "path",
-        "text": "content",
-        "markdown": "content",
-        "body": "content",
-        "type": "format",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "filename", "file", "output"),
+        content=("text", "markdown", "body"),
+        format=("type",),
+    ),
     destructive=True,
     idempotent=True,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, WRITE, Count, Offset, Param, tool
+from toolcrib.core.tool import READ, WRITE, Count, Offset, Param, other_names, tool
 from toolcrib.documents.library import IndexedPath, JobOwner, Library, SyncReport, report_lines
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.retrieval.chunks import CHUNK_CHARS, OVERLAP_CHARS, ChunkSize
@@ -23,16 +23,11 @@ MAX_FAILED = 10
     rights=READ | WRITE,
     keywords=("rag", "embed", "ingest", "vector", "knowledge", "library", "folder"),
     aliases=("index_files", "index_folder", "ingest_documents", "add_documents"),
-    argument_aliases={
-        "path": "paths",
-        "folder": "paths",
-        "directory": "paths",
-        "directory_path": "paths",
-        "file_path": "paths",
-        "file_pattern": "glob",
-        "pattern": "glob",
-        "chunk_overlap": "overlap",
-    },
+    argument_aliases=other_names(
+        paths=("path", "folder", "directory", "directory_path", "file_path"),
+        glob=("file_pattern", "pattern"),
+        overlap=("chunk_overlap",),
+    ),
     idempotent=True,
 )
 async def index_documents(

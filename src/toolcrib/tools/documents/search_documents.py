@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.documents.library import Library
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import PassageRanking
@@ -30,17 +30,13 @@ MAX_LIMIT = 20
     rights=READ,
     keywords=("rag", "semantic", "knowledge", "papers", "notes", "vector", "retrieve"),
     aliases=("query_documents", "semantic_search", "search_index"),
-    argument_aliases={
-        "question": "query",
-        "text": "query",
-        "top_k": "limit",
-        "topk": "limit",
-        "k": "limit",
-        "max_results": "limit",
-        "folder": "path",
-        "file_type": "kind",
-        "file_pattern": "glob",
-    },
+    argument_aliases=other_names(
+        query=("question", "text"),
+        limit=("top_k", "topk", "k", "max_results"),
+        path=("folder",),
+        kind=("file_type",),
+        glob=("file_pattern",),
+    ),
     profiles=("research",),
 )
 async def search_documents(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.patch_argument import PatchText, confined, plan_part
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
@@ -19,14 +19,9 @@ from toolcrib.system.threads import Checkpoint, in_thread
     rights=WRITE,
     keywords=("diff", "unified", "codex", "search", "replace", "hunk"),
     aliases=("patch", "patch_file", "apply_unified_diff", "git_apply"),
-    argument_aliases={
-        "diff": "patch",
-        "patch_text": "patch",
-        "file_path": "path",
-        "file_name": "path",
-        "file": "path",
-        "preview": "dry_run",
-    },
+    argument_aliases=other_names(
+        patch=("diff", "patch_text"), path=("file_path", "file_name", "file"), dry_run=("preview",)
+    ),
     destructive=True,
 )
 async def apply_patch(

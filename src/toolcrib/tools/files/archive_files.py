@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, PathDenied
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, Right, tool
+from toolcrib.core.tool import READ, WRITE, Param, Right, other_names, tool
 from toolcrib.files.archives import (
     Archive,
     ArchiveLimits,
@@ -44,14 +44,11 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
     group="files",
     rights=READ | WRITE,
     keywords=("zip", "tar", "gz", "tgz", "compress", "extract", "unzip", "decompress"),
-    argument_aliases={
-        "operation": "action",
-        "mode": "action",
-        "archive_path": "archive",
-        "zip_path": "archive",
-        "output": "archive",
-        "path": "paths",
-    },
+    argument_aliases=other_names(
+        action=("operation", "mode"),
+        archive=("archive_path", "zip_path", "output"),
+        paths=("path",),
+    ),
     destructive=True,
     effective_rights=_effective_rights,
     argument_adapter=adapt_archive,

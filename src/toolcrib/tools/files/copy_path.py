@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.files.changes.cached_code import LEFT_OUT
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import TreeCopy
@@ -24,14 +24,9 @@ MAX_LISTED = 5
     rights=READ | WRITE,
     keywords=("cp", "duplicate", "clone"),
     aliases=("copy", "duplicate_file", "copy_directory", "fs_copy"),
-    argument_aliases={
-        "src": "source",
-        "from": "source",
-        "from_path": "source",
-        "source_path": "source",
-        "path": "source",
-        "dst": "destination",
-    },
+    argument_aliases=other_names(
+        source=("src", "from", "from_path", "source_path", "path"), destination=("dst",)
+    ),
     destructive=True,
 )
 async def copy_path(

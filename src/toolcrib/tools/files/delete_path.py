@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
 from toolcrib.core.result import Result
-from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, tool
+from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
 from toolcrib.files.changes.step import Step, changed_error
@@ -58,14 +58,9 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     rights=READ | WRITE | ERASE,
     keywords=("rm", "remove", "unlink", "trash", "erase", "clean"),
     aliases=("delete", "delete_file", "remove_file", "delete_folder"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "folder": "path",
-        "directory": "path",
-        "glob": "pattern",
-        "regex": "pattern",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file", "folder", "directory"), pattern=("glob", "regex")
+    ),
     destructive=True,
     effective_rights=_effective_rights,
     policy_check=_verdict,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.lines import TextFile
@@ -26,14 +26,7 @@ from toolcrib.tools.files.folder_entries import MAX_ENTRIES, is_bulk, walk
     rights=READ,
     keywords=("compare", "difference", "unified", "changes between", "cmp"),
     aliases=("compare_files", "diff_file", "fs_diff", "compare_directories"),
-    argument_aliases={
-        "file1": "a",
-        "path_a": "a",
-        "path1": "a",
-        "old": "a",
-        "old_path": "a",
-        "left": "a",
-    },
+    argument_aliases=other_names(a=("file1", "path_a", "path1", "old", "old_path", "left")),
 )
 async def diff_files(
     a: Annotated[WorkspacePath, Param("The older file or folder.")],

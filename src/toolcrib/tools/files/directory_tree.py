@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Count, Param, tool
+from toolcrib.core.tool import READ, Count, Param, other_names, tool
 from toolcrib.files.path_gate import NAMES_SEARCHED
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -62,14 +62,9 @@ class FolderTree:
     rights=READ,
     keywords=("folders", "structure", "layout", "hierarchy", "recursive", "ls -R"),
     aliases=("list_tree", "folder_tree", "show_tree", "fs_tree"),
-    argument_aliases={
-        "directory": "path",
-        "dir": "path",
-        "folder": "path",
-        "root": "path",
-        "directory_path": "path",
-        "levels": "depth",
-    },
+    argument_aliases=other_names(
+        path=("directory", "dir", "folder", "root", "directory_path"), depth=("levels",)
+    ),
     argument_adapter=adapt_listing,
 )
 async def directory_tree(

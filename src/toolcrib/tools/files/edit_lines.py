@@ -9,7 +9,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.fences import file_text
@@ -26,14 +26,9 @@ from toolcrib.tools.files.argument_adapters import adapt_line_edit
     group="files",
     rights=WRITE,
     keywords=("insert", "delete", "move", "line", "number", "row"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "op": "operation",
-        "action": "operation",
-        "command": "operation",
-        "line": "start",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file"), operation=("op", "action", "command"), start=("line",)
+    ),
     destructive=True,
     argument_adapter=adapt_line_edit,
 )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of, media_type_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, TextFile
 from toolcrib.files.handles import Handle, special_kind_name
@@ -29,14 +29,9 @@ HEAD_BYTES = 1 << 16
     rights=READ,
     keywords=("stat", "metadata", "properties", "mime", "encoding", "hash", "checksum", "sha256"),
     aliases=("file_metadata", "file_stat", "stat_file", "path_info"),
-    argument_aliases={
-        "file_path": "path",
-        "file_name": "path",
-        "filename": "path",
-        "file": "path",
-        "directory": "path",
-        "folder": "path",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file_name", "filename", "file", "directory", "folder")
+    ),
 )
 async def file_info(
     path: Annotated[WorkspacePath, Param("File or folder.")], *, ctx: Ctx

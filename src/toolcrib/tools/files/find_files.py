@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Count, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.files.search.catalog import (
     MAX_QUERY_CHARS,
@@ -52,14 +52,9 @@ Mode = Literal["auto", "glob", "substring", "fuzzy"]
     rights=READ,
     keywords=("glob", "name", "locate", "fuzzy", "filename", "where", "path"),
     aliases=("find_path", "fuzzy_find_files", "search_file_names", "search_filenames"),
-    argument_aliases={
-        "name": "query",
-        "filename": "query",
-        "file_name": "query",
-        "glob": "query",
-        "glob_pattern": "query",
-        "search": "query",
-    },
+    argument_aliases=other_names(
+        query=("name", "filename", "file_name", "glob", "glob_pattern", "search")
+    ),
     profiles=("default",),
 )
 async def find_files(

@@ -12,7 +12,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Count, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, other_names, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import printable
@@ -43,14 +43,9 @@ REGEX_START = re.compile(r"^\.\*\\?")
     rights=READ,
     keywords=("ls", "dir", "folder", "files", "contents", "browse"),
     aliases=("list_folder", "read_directory", "fs_list", "list"),
-    argument_aliases={
-        "directory": "path",
-        "dir": "path",
-        "folder": "path",
-        "directory_path": "path",
-        "directory_name": "path",
-        "folder_path": "path",
-    },
+    argument_aliases=other_names(
+        path=("directory", "dir", "folder", "directory_path", "directory_name", "folder_path")
+    ),
     profiles=("default",),
     argument_adapter=adapt_listing,
 )

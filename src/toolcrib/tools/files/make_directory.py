@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
@@ -15,14 +15,9 @@ from toolcrib.files.paths import WritablePath
     rights=WRITE,
     keywords=("mkdir", "folder", "new", "create"),
     aliases=("make_dir", "create_dir", "create_folder", "make_folder"),
-    argument_aliases={
-        "directory": "path",
-        "dir": "path",
-        "dir_path": "path",
-        "directory_path": "path",
-        "folder": "path",
-        "folder_path": "path",
-    },
+    argument_aliases=other_names(
+        path=("directory", "dir", "dir_path", "directory_path", "folder", "folder_path")
+    ),
     idempotent=True,
 )
 async def make_directory(path: WritablePath, *, ctx: Ctx) -> Result:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
@@ -17,14 +17,9 @@ from toolcrib.files.paths import WritablePath
     rights=WRITE,
     keywords=("mv", "rename", "relocate"),
     aliases=("move", "rename", "rename_file", "rename_path"),
-    argument_aliases={
-        "src": "source",
-        "from": "source",
-        "from_path": "source",
-        "old_path": "source",
-        "source_path": "source",
-        "path": "source",
-    },
+    argument_aliases=other_names(
+        source=("src", "from", "from_path", "old_path", "source_path", "path")
+    ),
     destructive=True,
 )
 async def move_path(

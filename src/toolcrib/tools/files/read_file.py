@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.result import ErrorInfo, Next, Result
-from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Line, Offset, Param, other_names, tool
 from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
@@ -201,16 +201,11 @@ def _span(value: Any) -> tuple[int, int] | None:
         "many files",
     ),
     aliases=("read_files", "read_file_content", "read_file_lines", "get_file_contents"),
-    argument_aliases={
-        "file_path": "path",
-        "filepath": "path",
-        "file": "path",
-        "files": "paths",
-        "file_paths": "paths",
-        "file_names": "paths",
-        "line_number": "start",
-        "line": "start",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "filepath", "file"),
+        paths=("files", "file_paths", "file_names"),
+        start=("line_number", "line"),
+    ),
     profiles=("default",),
     argument_adapter=_adapt_arguments,
 )

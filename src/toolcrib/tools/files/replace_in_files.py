@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Count, Param, tool
+from toolcrib.core.tool import WRITE, Count, Param, other_names, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.pattern_replacement import (
     SECONDS,
@@ -36,14 +36,9 @@ MAX_NAMED = 3
     rights=WRITE,
     keywords=("substitute", "rename", "sed", "refactor", "everywhere", "bulk"),
     aliases=("find_and_replace", "replace_all", "bulk_replace", "replace_in_folder"),
-    argument_aliases={
-        "search": "pattern",
-        "find": "pattern",
-        "old": "pattern",
-        "query": "pattern",
-        "replace": "replacement",
-        "replace_with": "replacement",
-    },
+    argument_aliases=other_names(
+        pattern=("search", "find", "old", "query"), replacement=("replace", "replace_with")
+    ),
     destructive=True,
     argument_adapter=adapt_replacement,
 )

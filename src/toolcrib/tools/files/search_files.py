@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Count, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, other_names, tool
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
@@ -66,15 +66,9 @@ class HitPage:
     rights=READ,
     keywords=("grep", "rg", "content", "text", "regex", "occurrences", "usages", "find"),
     aliases=("search_in_files", "search_content", "search_text", "content_search"),
-    argument_aliases={
-        "query": "pattern",
-        "search": "pattern",
-        "text": "pattern",
-        "directory": "path",
-        "dir": "path",
-        "folder": "path",
-        "file_path": "path",
-    },
+    argument_aliases=other_names(
+        pattern=("query", "search", "text"), path=("directory", "dir", "folder", "file_path")
+    ),
     profiles=("default",),
     argument_adapter=adapt_search,
 )

@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Count, Param, tool
+from toolcrib.core.tool import WRITE, Count, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace, WritablePath
@@ -22,14 +22,9 @@ MAX_LISTED = 10
     rights=WRITE,
     keywords=("revert", "restore", "rollback", "back", "redo", "bak"),
     aliases=("undo", "undo_change", "undo_last", "revert_changes"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "count": "steps",
-        "n": "steps",
-        "step": "id",
-        "step_id": "id",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file"), steps=("count", "n"), id=("step", "step_id")
+    ),
     profiles=("default",),
     destructive=True,
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.core.tool import READ, WRITE, Decision, Param, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.places import RepositoryFolder, adapt_repo
@@ -58,13 +58,9 @@ async def _scope(
     group="git",
     rights=READ | WRITE,
     keywords=("switch", "branch", "restore file", "discard", "new branch"),
-    argument_aliases={
-        "branch_name": "branch",
-        "name": "branch",
-        "create_new": "create",
-        "revision": "branch",
-        "path": "paths",
-    },
+    argument_aliases=other_names(
+        branch=("branch_name", "name", "revision"), create=("create_new",), paths=("path",)
+    ),
     destructive=True,
     policy_check=_ask,
     argument_adapter=adapt_repo,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
 from toolcrib.git.places import adapt_path, need_path
@@ -19,14 +19,12 @@ WORDS = ("--word-diff=porcelain",)
     group="git",
     rights=READ,
     keywords=("changes", "compare", "patch", "staged", "unstaged", "cached", "commits"),
-    argument_aliases={
-        "file_path": "path",
-        "file": "path",
-        "cached": "staged",
-        "revision": "range",
-        "target": "range",
-        "word_diff": "words",
-    },
+    argument_aliases=other_names(
+        path=("file_path", "file"),
+        staged=("cached",),
+        range=("revision", "target"),
+        words=("word_diff",),
+    ),
     argument_adapter=adapt_path,
 )
 async def git_diff(

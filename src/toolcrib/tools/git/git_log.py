@@ -6,7 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Count, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.places import adapt_path, need_path
 from toolcrib.git.repository import open_repository, text_of
@@ -21,19 +21,14 @@ SUBJECT_CHARS = 200
     group="git",
     rights=READ,
     keywords=("history", "commits", "who", "when", "messages", "graph"),
-    argument_aliases={
-        "max_count": "limit",
-        "count": "limit",
-        "n": "limit",
-        "file_path": "path",
-        "file": "path",
-        "branch": "range",
-        "revision": "range",
-        "start_timestamp": "since",
-        "search": "grep",
-        "query": "grep",
-        "skip": "offset",
-    },
+    argument_aliases=other_names(
+        limit=("max_count", "count", "n"),
+        path=("file_path", "file"),
+        range=("branch", "revision"),
+        since=("start_timestamp",),
+        grep=("search", "query"),
+        offset=("skip",),
+    ),
     argument_adapter=adapt_path,
 )
 async def git_log(

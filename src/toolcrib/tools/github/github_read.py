@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import NET, Count, Param, tool
+from toolcrib.core.tool import NET, Count, Param, other_names, tool
 from toolcrib.tools.github.client import GitHubClient
 from toolcrib.tools.github.contents import (
     commits,
@@ -79,15 +79,13 @@ def _adapt(given: dict[str, Any]) -> None:
     group="github",
     rights=NET,
     keywords=("gitea", "forgejo", "pull request", "pr", "ci", "workflow", "release", "issue"),
-    argument_aliases={
-        "repo": "repository",
-        "issue_number": "number",
-        "pull_number": "number",
-        "run_id": "number",
-        "branch": "ref",
-        "q": "query",
-        "per_page": "limit",
-    },
+    argument_aliases=other_names(
+        repository=("repo",),
+        number=("issue_number", "pull_number", "run_id"),
+        ref=("branch",),
+        query=("q",),
+        limit=("per_page",),
+    ),
     argument_adapter=_adapt,
     seconds=180.0,
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NET, SEND, Decision, Param, tool
+from toolcrib.core.tool import NET, SEND, Decision, Param, other_names, tool
 from toolcrib.tools.github.writes import WriteRequest, planned
 
 OTHER_NAMES = {
@@ -44,19 +44,16 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision:
     group="github",
     rights=NET | SEND,
     keywords=("gitea", "pull request", "pr", "comment", "merge", "release", "open issue", "review"),
-    argument_aliases={
-        "repo": "repository",
-        "issue_number": "number",
-        "pull_number": "number",
-        "head_branch": "head",
-        "base_branch": "base",
-        "event": "verdict",
-        "text": "body",
-        "comment": "body",
-        "description": "body",
-        "tag_name": "tag",
-        "merge_method": "method",
-    },
+    argument_aliases=other_names(
+        repository=("repo",),
+        number=("issue_number", "pull_number"),
+        head=("head_branch",),
+        base=("base_branch",),
+        verdict=("event",),
+        body=("text", "comment", "description"),
+        tag=("tag_name",),
+        method=("merge_method",),
+    ),
     argument_adapter=_adapt,
     idempotent=True,
     seconds=120.0,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NET, SEND, AnyJson, JsonObject, Param, Right, tool
+from toolcrib.core.tool import NET, SEND, AnyJson, JsonObject, Param, Right, other_names, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
 from toolcrib.tools.http.service_request import ServiceRequest, encoded, exchange, header_texts
@@ -40,14 +40,9 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     rights=NET | SEND,
     keywords=("api", "rest", "json", "curl", "post", "put", "delete", "webhook", "endpoint"),
     aliases=("http_get", "http_post", "api_request", "api_call"),
-    argument_aliases={
-        "uri": "url",
-        "endpoint": "url",
-        "link": "url",
-        "verb": "method",
-        "http_method": "method",
-        "json": "body",
-    },
+    argument_aliases=other_names(
+        url=("uri", "endpoint", "link"), method=("verb", "http_method"), body=("json",)
+    ),
     seconds=180.0,
     effective_rights=_narrowed,
 )

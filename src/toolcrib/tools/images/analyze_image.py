@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import HttpStatus, NoResults, Unavailable
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.images.pictures import SMALL, read_picture, run
 from toolcrib.net.egress.client import Egress
@@ -28,12 +28,7 @@ MAX_ANSWER_TOKENS = 1500
     rights=READ,
     keywords=("vision", "picture", "look", "see", "caption", "photo", "describe", "llava"),
     aliases=("describe_picture", "ask_image"),
-    argument_aliases={
-        "image_path": "path",
-        "file_path": "path",
-        "file": "path",
-        "prompt": "question",
-    },
+    argument_aliases=other_names(path=("image_path", "file_path", "file"), question=("prompt",)),
     seconds=600,
 )
 async def analyze_image(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import READ, WRITE, Param, Right, tool
+from toolcrib.core.tool import READ, WRITE, Param, Right, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.new_names import refuse_source
@@ -26,18 +26,12 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     rights=READ | WRITE,
     keywords=("picture", "difference", "similarity", "same", "pixels", "visual", "diff"),
     aliases=("image_diff", "diff_images"),
-    argument_aliases={
-        "a": "path",
-        "b": "other",
-        "first": "path",
-        "image1": "path",
-        "image1_path": "path",
-        "second": "other",
-        "image2": "other",
-        "image2_path": "other",
-        "threshold": "tolerance",
-        "output_path": "output",
-    },
+    argument_aliases=other_names(
+        path=("a", "first", "image1", "image1_path"),
+        other=("b", "second", "image2", "image2_path"),
+        tolerance=("threshold",),
+        output=("output_path",),
+    ),
     effective_rights=_rights,
 )
 async def compare_images(

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
@@ -56,15 +56,12 @@ def _adapt(arguments: dict[str, Any]) -> None:
         *("thumbnail", "photo", "picture", "jpeg", "webp", "optimize"),
     ),
     aliases=("resize_image", "convert_image", "compress_image", "crop_image", "rotate_image"),
-    argument_aliases={
-        "image_path": "path",
-        "file_path": "path",
-        "file": "path",
-        "output_path": "output",
-        "save_to": "output",
-        "annotations": "marks",
-        "max_size_kb": "max_kb",
-    },
+    argument_aliases=other_names(
+        path=("image_path", "file_path", "file"),
+        output=("output_path", "save_to"),
+        marks=("annotations",),
+        max_kb=("max_size_kb",),
+    ),
     argument_adapter=_adapt,
 )
 async def edit_image(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
@@ -26,14 +26,9 @@ MAX_BYTES = 2953
     rights=WRITE,
     keywords=("qr", "code", "barcode", "generate", "create", "link", "wifi"),
     aliases=("generate_qr", "create_qr", "qr_code", "generate_qr_code"),
-    argument_aliases={
-        "data": "text",
-        "content": "text",
-        "url": "text",
-        "path": "output",
-        "output_path": "output",
-        "scale": "size",
-    },
+    argument_aliases=other_names(
+        text=("data", "content", "url"), output=("path", "output_path"), size=("scale",)
+    ),
 )
 async def make_qr(
     text: str,

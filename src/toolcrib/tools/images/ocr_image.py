@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.documents.ocr import Ocr, OcrText, language_of
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.images.pictures import DESCRIBE, read_picture, run
@@ -21,13 +21,9 @@ UNSURE = 70.0
     rights=READ,
     keywords=("picture", "scan", "screenshot", "recognize", "tesseract", "extract", "photo"),
     aliases=("image_to_text", "read_text_from_image", "extract_text_from_image"),
-    argument_aliases={
-        "image_path": "path",
-        "file_path": "path",
-        "file": "path",
-        "lang": "language",
-        "languages": "language",
-    },
+    argument_aliases=other_names(
+        path=("image_path", "file_path", "file"), language=("lang", "languages")
+    ),
 )
 async def ocr_image(
     path: WorkspacePath,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import Memory, MemoryDraft, Saved
 from toolcrib.memory.place import ScopeName, origin_of, place_of, refuse_secrets
@@ -22,15 +22,11 @@ from toolcrib.tools.memory.view import about, quoted
     rights=READ | WRITE,
     keywords=("remember", "note", "fact", "memorize", "keep in mind", "preference", "store"),
     aliases=("remember", "add_memory", "store_memory", "create_memory"),
-    argument_aliases={
-        "memory": "fact",
-        "content": "fact",
-        "text": "fact",
-        "value": "fact",
-        "tag": "tags",
-        "expiry": "expires",
-        "expiration_date": "expires",
-    },
+    argument_aliases=other_names(
+        fact=("memory", "content", "text", "value"),
+        tags=("tag",),
+        expires=("expiry", "expiration_date"),
+    ),
 )
 async def save_memory(
     fact: Annotated[str, Param("One fact, in a sentence.")],

@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, JsonObject, Param, tool
+from toolcrib.core.tool import READ, JsonObject, Param, other_names, tool
 
 
 @tool(
@@ -16,12 +16,7 @@ from toolcrib.core.tool import READ, JsonObject, Param, tool
     profiles=("search",),
     keywords=("run", "invoke", "execute"),
     aliases=("run_tool", "execute_tool"),
-    argument_aliases={
-        "tool": "name",
-        "tool_name": "name",
-        "args": "arguments",
-        "input": "arguments",
-    },
+    argument_aliases=other_names(name=("tool", "tool_name"), arguments=("args", "input")),
 )
 async def call_tool(
     name: Annotated[str, Param("The tool, as search_tools names it.")],

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Result
-from toolcrib.core.tool import EXEC, READ, Param, Seconds, tool
+from toolcrib.core.tool import EXEC, READ, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.programs import (
     Folders,
@@ -239,14 +239,7 @@ MAX_PROBLEMS = 1_000
     rights=READ | EXEC,
     keywords=("ruff", "flake8", "pylint", "mypy", "eslint", "clippy", "vet", "check", "style"),
     aliases=("lint", "run_lint", "run_linter", "lint_code"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "directory": "path",
-        "dir": "path",
-        "folder": "path",
-        "cwd": "path",
-    },
+    argument_aliases=other_names(path=("file", "file_path", "directory", "dir", "folder", "cwd")),
     seconds=MAX_SECONDS + 60,
     policy_check=code_verdict,
     argument_adapter=argument_adapters.javascript,

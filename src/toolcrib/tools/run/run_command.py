@@ -11,7 +11,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import command_verdict
 from toolcrib.execution.interpreters.programs import Toolchains, shell_program, toolchains
 from toolcrib.execution.jobs import JobHandle, Jobs
@@ -195,14 +195,9 @@ MAX_COMMAND = 100_000
     profiles=("default",),
     keywords=("execute", "exec", "terminal", "bash", "shell", "git", "npm", "make", "process"),
     aliases=("run_bash", "bash_command", "run_bash_command", "terminal"),
-    argument_aliases={
-        "cmd": "command",
-        "command_line": "command",
-        "script": "command",
-        "shell_command": "command",
-        "commands": "command",
-        "bash": "command",
-    },
+    argument_aliases=other_names(
+        command=("cmd", "command_line", "script", "shell_command", "commands", "bash")
+    ),
     destructive=True,
     seconds=MAX_SECONDS + 60,
     policy_check=command_verdict,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import install_line
 from toolcrib.core.result import Result
-from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.javascript import JavaScriptEngine, clean_code, engine_for
 from toolcrib.execution.network_access import NetworkRequests
@@ -57,14 +57,9 @@ async def _verdict(arguments: Any, ctx: Ctx) -> Decision | None:
     rights=READ | WRITE | EXEC,
     keywords=("js", "node", "deno", "typescript", "execute", "script", "compute", "code"),
     aliases=("execute_javascript", "javascript", "run_js", "run_node"),
-    argument_aliases={
-        "js": "code",
-        "script": "code",
-        "source": "code",
-        "snippet": "code",
-        "program": "code",
-        "typescript": "code",
-    },
+    argument_aliases=other_names(
+        code=("js", "script", "source", "snippet", "program", "typescript")
+    ),
     destructive=True,
     seconds=MAX_SECONDS + 60,
     policy_check=_verdict,

@@ -9,7 +9,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import install_line
 from toolcrib.core.result import Result
-from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.pictures import VARIABLE, PictureFolder
 from toolcrib.execution.interpreters.python import DATA_PACKAGES, Python, clean_code, python_for
@@ -36,14 +36,9 @@ MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MUL
     profiles=("default",),
     keywords=("execute", "script", "compute", "calculate", "numpy", "pandas", "code"),
     aliases=("execute_python", "python", "python_exec", "exec_python"),
-    argument_aliases={
-        "script": "code",
-        "source": "code",
-        "python_code": "code",
-        "program": "code",
-        "snippet": "code",
-        "source_code": "code",
-    },
+    argument_aliases=other_names(
+        code=("script", "source", "python_code", "program", "snippet", "source_code")
+    ),
     destructive=True,
     seconds=MAX_SECONDS + 60,
     policy_check=code_verdict,

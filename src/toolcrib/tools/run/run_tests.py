@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Unavailable
 from toolcrib.core.result import Result
-from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict, command_verdict
 from toolcrib.execution.interpreters.programs import not_installed, toolchains
 from toolcrib.execution.network_access import NetworkRequests
@@ -45,14 +45,7 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     rights=READ | WRITE | EXEC,
     keywords=("pytest", "unittest", "jest", "vitest", "mocha", "go test", "cargo test", "ci"),
     aliases=("run_test", "test", "execute_tests", "run_unit_tests"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "directory": "path",
-        "dir": "path",
-        "folder": "path",
-        "cwd": "path",
-    },
+    argument_aliases=other_names(path=("file", "file_path", "directory", "dir", "folder", "cwd")),
     destructive=True,
     seconds=MAX_SECONDS + 60,
     policy_check=_verdict,

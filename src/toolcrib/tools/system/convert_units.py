@@ -8,7 +8,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import Param, tool
+from toolcrib.core.tool import Param, other_names, tool
 from toolcrib.tools.system.exact_numbers import MAX_BITS, spelled
 from toolcrib.tools.system.unit_table import convert, pair
 
@@ -17,15 +17,9 @@ from toolcrib.tools.system.unit_table import convert, pair
     group="system",
     keywords=("metric", "imperial", "miles", "fahrenheit", "celsius", "kilograms", "gallons"),
     aliases=("unit_convert", "unit_converter", "convert_unit"),
-    argument_aliases={
-        "from": "unit",
-        "from_unit": "unit",
-        "source": "unit",
-        "to_unit": "to",
-        "target": "to",
-        "amount": "value",
-        "quantity": "value",
-    },
+    argument_aliases=other_names(
+        unit=("from", "from_unit", "source"), to=("to_unit", "target"), value=("amount", "quantity")
+    ),
 )
 async def convert_units(
     value: Annotated[float, Param("How much.", plain=True)],

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -25,13 +25,9 @@ BROKEN = {"md5", "sha1"}
     rights=READ,
     keywords=("checksum", "digest", "md5sum", "sha256sum", "verify", "integrity", "fingerprint"),
     aliases=("file_hash", "checksum_file"),
-    argument_aliases={
-        "file": "path",
-        "file_path": "path",
-        "filename": "path",
-        "algo": "algorithm",
-        "checksum": "expected",
-    },
+    argument_aliases=other_names(
+        path=("file", "file_path", "filename"), algorithm=("algo",), expected=("checksum",)
+    ),
 )
 async def hash_file(
     path: WorkspacePath,

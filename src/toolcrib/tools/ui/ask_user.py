@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx, Form
 from toolcrib.core.errors import BadInput, Denied, NeedsApproval
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NONE, Param, tool
+from toolcrib.core.tool import NONE, Param, other_names, tool
 
 MAX_QUESTIONS = 10
 MAX_CHOICES = 50
@@ -35,14 +35,9 @@ _BARE_SECRET = re.compile(
     rights=NONE,
     keywords=("question", "answer", "choose", "confirm", "clarify", "human", "input", "form"),
     aliases=("ask_question", "ask_followup_question", "ask_human", "request_user_input"),
-    argument_aliases={
-        "question": "questions",
-        "prompt": "questions",
-        "message": "questions",
-        "options": "choices",
-        "follow_up": "choices",
-        "suggestions": "choices",
-    },
+    argument_aliases=other_names(
+        questions=("question", "prompt", "message"), choices=("options", "follow_up", "suggestions")
+    ),
 )
 async def ask_user(
     questions: Annotated[list[str], Param("One or a few.")],

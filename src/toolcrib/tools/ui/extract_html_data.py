@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults, TooLarge
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Param, tool
+from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
@@ -27,13 +27,9 @@ KINDS = {"table": "tables", "form": "forms", "list": "lists", "link": "links"}
     rights=READ,
     keywords=("html", "table", "form", "list", "links", "scrape", "parse", "markup"),
     aliases=("extract_ui_data", "parse_html"),
-    argument_aliases={
-        "html_content": "html",
-        "content": "html",
-        "extraction_type": "kind",
-        "type": "kind",
-        "file": "path",
-    },
+    argument_aliases=other_names(
+        html=("html_content", "content"), kind=("extraction_type", "type"), path=("file",)
+    ),
 )
 async def extract_html_data(
     html: Annotated[str, Param("Or path.")] = "",

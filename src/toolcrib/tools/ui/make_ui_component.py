@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NONE, AnyJson, Param, tool
+from toolcrib.core.tool import NONE, AnyJson, Param, other_names, tool
 from toolcrib.data.charts import ChartData, chart_data, checked_colors
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.system.threads import in_thread
@@ -38,14 +38,12 @@ def _part(part: dict[str, Any]) -> Any:
     rights=NONE,
     keywords=("html", "button", "form", "chart", "dashboard", "component", "widget", "page"),
     aliases=("generate_ui_component", "create_ui_component"),
-    argument_aliases={
-        "component_type": "kind",
-        "type": "kind",
-        "title": "label",
-        "chart_data": "data",
-        "fields": "parts",
-        "dashboard_titles": "parts",
-    },
+    argument_aliases=other_names(
+        kind=("component_type", "type"),
+        label=("title",),
+        data=("chart_data",),
+        parts=("fields", "dashboard_titles"),
+    ),
     argument_adapter=_adapt,
 )
 async def make_ui_component(

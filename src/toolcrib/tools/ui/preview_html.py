@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, tool
+from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, other_names, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
@@ -42,16 +42,13 @@ async def _complete(arguments: Mapping[str, Any], ctx: Ctx) -> None:
     rights=READ | WRITE | MACHINE,
     keywords=("html", "page", "markdown", "show", "browser", "render", "look", "screenshot"),
     aliases=("markdown_preview", "render_and_preview_ui", "show_html"),
-    argument_aliases={
-        "html_content": "content",
-        "html": "content",
-        "markdown": "content",
-        "file_path": "path",
-        "file_name": "output",
-        "filename": "output",
-        "screenshot_path": "screenshot",
-        "open": "show",
-    },
+    argument_aliases=other_names(
+        content=("html_content", "html", "markdown"),
+        path=("file_path",),
+        output=("file_name", "filename"),
+        screenshot=("screenshot_path",),
+        show=("open",),
+    ),
     effective_rights=_rights,
     policy_check=_complete,
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, install_line
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import WRITE, AnyJson, Param, tool
+from toolcrib.core.tool import WRITE, AnyJson, Param, other_names, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
@@ -30,16 +30,11 @@ MAX_TITLE = 200
     rights=WRITE,
     keywords=("display", "present", "visualize", "render", "canvas", "artifact"),
     aliases=("show_table", "show_chart", "show_markdown", "show_diff", "display", "render"),
-    argument_aliases={
-        "data": "content",
-        "text": "content",
-        "html": "content",
-        "markdown": "content",
-        "diff": "content",
-        "type": "kind",
-        "format": "kind",
-        "heading": "title",
-    },
+    argument_aliases=other_names(
+        content=("data", "text", "html", "markdown", "diff"),
+        kind=("type", "format"),
+        title=("heading",),
+    ),
 )
 async def show(
     content: Annotated[AnyJson, Param("Text, or JSON rows.")],

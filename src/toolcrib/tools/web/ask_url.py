@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import NET, Param, tool
+from toolcrib.core.tool import NET, Param, other_names, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -35,14 +35,7 @@ FRAME_TOKENS = 60
     rights=NET,
     keywords=("answer", "page", "passages", "relevant", "rag", "look up", "search in page"),
     aliases=("rag_url", "query_url", "question_url", "ask_page"),
-    argument_aliases={
-        "link": "url",
-        "uri": "url",
-        "href": "url",
-        "page_url": "url",
-        "website": "url",
-        "website_url": "url",
-    },
+    argument_aliases=other_names(url=("link", "uri", "href", "page_url", "website", "website_url")),
     profiles=("research",),
 )
 async def ask_url(

@@ -21,7 +21,7 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.result import Image, Next, Result
-from toolcrib.core.tool import NET, WRITE, Param, tool
+from toolcrib.core.tool import NET, WRITE, Param, other_names, tool
 from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, kind_of, picture_of
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import make_folder, write_new
@@ -73,14 +73,9 @@ EachUrl: TypeAlias = Annotated[str, Param("Image URLs.", kind="url", check=expan
     rights=NET | WRITE,
     keywords=("download", "picture", "pictures", "photo", "photos", "image", "save", "look"),
     aliases=("download_images", "save_images", "get_images", "fetch_image"),
-    argument_aliases={
-        "images": "urls",
-        "image_url": "urls",
-        "url": "urls",
-        "page": "page_url",
-        "website": "page_url",
-        "search": "query",
-    },
+    argument_aliases=other_names(
+        urls=("images", "image_url", "url"), page_url=("page", "website"), query=("search",)
+    ),
     profiles=("research",),
 )
 async def fetch_images(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import NET, Count, Offset, Param, Tokens, tool
+from toolcrib.core.tool import NET, Count, Offset, Param, Tokens, other_names, tool
 from toolcrib.documents.html_text import Format
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
@@ -91,14 +91,7 @@ EachUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
         "link",
     ),
     aliases=("fetch_page", "fetch_content", "fetch_link", "read_url"),
-    argument_aliases={
-        "link": "url",
-        "uri": "url",
-        "href": "url",
-        "page_url": "url",
-        "website": "url",
-        "website_url": "url",
-    },
+    argument_aliases=other_names(url=("link", "uri", "href", "page_url", "website", "website_url")),
     profiles=("default", "research"),
 )
 async def fetch_url(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import NET, Param, tool
+from toolcrib.core.tool import NET, Param, other_names, tool
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import SearchResult
 from toolcrib.web.search.chain import Window, find_images
@@ -20,14 +20,9 @@ MAX_TITLE_CHARS = 200
     rights=NET,
     keywords=("picture", "pictures", "photo", "photos", "images", "look"),
     aliases=("search_images", "images_search", "web_image_search", "find_images"),
-    argument_aliases={
-        "q": "query",
-        "text": "query",
-        "search_query": "query",
-        "keywords": "query",
-        "num": "limit",
-        "num_results": "limit",
-    },
+    argument_aliases=other_names(
+        query=("q", "text", "search_query", "keywords"), limit=("num", "num_results")
+    ),
     profiles=("research",),
 )
 async def image_search(

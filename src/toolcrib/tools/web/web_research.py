@@ -20,7 +20,7 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import NET, Param, Tokens, tool
+from toolcrib.core.tool import NET, Param, Tokens, other_names, tool
 from toolcrib.net.egress.public_url import References
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -89,14 +89,9 @@ UNANSWERED = (
     rights=NET,
     keywords=("answer", "question", "sources", "cite", "investigate", "compare", "find out"),
     aliases=("research", "research_web", "research_question", "search_and_read"),
-    argument_aliases={
-        "query": "question",
-        "q": "question",
-        "topic": "question",
-        "prompt": "question",
-        "pages": "limit",
-        "max_pages": "limit",
-    },
+    argument_aliases=other_names(
+        question=("query", "q", "topic", "prompt"), limit=("pages", "max_pages")
+    ),
     profiles=("default", "research"),
 )
 async def web_research(

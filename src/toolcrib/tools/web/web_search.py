@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults, ToolError
 from toolcrib.core.result import ErrorInfo, Next, Result
-from toolcrib.core.tool import NET, Param, tool
+from toolcrib.core.tool import NET, Param, other_names, tool
 from toolcrib.net.egress.public_url import References
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.neutralizer import neutralize
@@ -52,14 +52,9 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?", re.IGNORECASE)
     rights=NET,
     keywords=("internet", "google", "bing", "online", "look up", "news", "find"),
     aliases=("search_web", "search", "internet_search", "search_internet"),
-    argument_aliases={
-        "q": "query",
-        "text": "query",
-        "search_query": "query",
-        "keywords": "query",
-        "n": "limit",
-        "num": "limit",
-    },
+    argument_aliases=other_names(
+        query=("q", "text", "search_query", "keywords"), limit=("n", "num")
+    ),
     profiles=("default", "research"),
 )
 async def web_search(

@@ -12,7 +12,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.settings import ProviderConfig
-from toolcrib.core.tool import NET, Param, tool
+from toolcrib.core.tool import NET, Param, other_names, tool
 from toolcrib.net.cache import Cache
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import escape_fence
@@ -33,14 +33,9 @@ _SENTENCE_END = re.compile(r"\n|[.!?\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]
     rights=NET,
     keywords=("wiki", "encyclopedia", "article", "facts", "look up", "definition"),
     aliases=("wikipedia", "search_wikipedia", "wiki_search", "wikipedia_lookup"),
-    argument_aliases={
-        "q": "query",
-        "text": "query",
-        "title": "query",
-        "topic": "query",
-        "search_query": "query",
-        "locale": "language",
-    },
+    argument_aliases=other_names(
+        query=("q", "text", "title", "topic", "search_query"), language=("locale",)
+    ),
 )
 async def wikipedia_search(
     query: str,

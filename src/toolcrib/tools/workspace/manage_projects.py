@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.memory.place import origin_of
 from toolcrib.memory.projects import ProjectInfo, Projects
@@ -27,14 +27,11 @@ MAX_ABOUT = 500
     group="workspace",
     rights=READ | WRITE,
     keywords=("project", "register", "folder", "switch", "context", "known projects"),
-    argument_aliases={
-        "project": "name",
-        "project_name": "name",
-        "directory": "path",
-        "description": "about",
-        "query": "name",
-        "project_path": "path",
-    },
+    argument_aliases=other_names(
+        name=("project", "project_name", "query"),
+        path=("directory", "project_path"),
+        about=("description",),
+    ),
 )
 async def manage_projects(
     action: Action = "list",
