@@ -39,6 +39,8 @@ QUOTE = "quote"
 """The detail of an error in which words of a page stand until they are fenced."""
 MAX_DIALOGS = 20
 """Dialogs of one call that are written down; more are closed without a word."""
+OWN_SCHEMES = ("chrome:", "chrome-extension:")
+"""Of what the browser asks itself, such as its viewer of PDF."""
 MAX_DOWNLOADS = 20
 QUIET_SECONDS = 0.15
 """Without a request for so long, a page has done what an action caused."""
@@ -205,7 +207,8 @@ class Tab:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as Late
 
-        self.status, self.pdf, before = 0, "", list(self.downloads)
+        before, pdf = list(self.downloads), self.pdf
+        self.status, self.pdf = 0, ""
         try:
             response = await self._go(url, seconds)
         except Late:
@@ -219,6 +222,7 @@ class Tab:
                 await self.settle(seconds)
                 if self.downloads == before and not self.pdf:
                     self.note(f"{url[:200]} gave no content: the page is the one before it.")
+                self.pdf = self.pdf or pdf
                 return None  # what came is said among the notes
             if failure := gone(error):
                 raise failure from None
@@ -414,14 +418,16 @@ class Tab:
 
     def _failed(self, request: Request) -> None:
         self._over(request)
-        url = self.masked(request.url[:MAX_MASKED])[:300]
-        self.network.append(f"{request.method} {url} failed: {request.failure or 'aborted'}")
+        if not request.url.startswith(OWN_SCHEMES):
+            url = self.masked(request.url[:MAX_MASKED])[:300]
+            self.network.append(f"{request.method} {url} failed: {request.failure or 'aborted'}")
 
     def _responded(self, response: Response) -> None:
         request = response.request
         url = self.masked(response.url[:MAX_MASKED])[:300]
-        line = f"{request.method} {url} {response.status} {request.resource_type}"
-        self.network.append(line)
+        if not response.url.startswith(OWN_SCHEMES):
+            line = f"{request.method} {url} {response.status} {request.resource_type}"
+            self.network.append(line)
         if _is_of_tab(request):
             self.documents += 1
             self.status = response.status

@@ -276,6 +276,17 @@ async def test_pages_that_do_not_come_or_come_by_half_are_told(desk: Desk) -> No
     assert "first half" in half
 
 
+async def test_a_download_behind_a_pdf_is_told_at_once(desk: Desk) -> None:
+    talk = desk.talk("pdf")
+    await talk("open", url=f"{talk.url}/a.pdf")
+    opened = await talk("open", url=f"{talk.url}/file")
+    assert "Download: report.csv" in opened.text
+    assert "It is a PDF" in opened.text
+    assert "It is a PDF" in (await talk("read")).text
+    assert "chrome" not in (await talk("logs", kind="network")).text
+    await talk("close")
+
+
 async def test_a_password_stays_out_of_the_history(desk: Desk) -> None:
     talk = desk.talk("password")
     await talk("open", url=f"{talk.url}/login")

@@ -12,7 +12,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.net.egress.url import web_origin
-from toolcrib.tools.browser.page_view import header, page_text, paged, refusal_lines
+from toolcrib.tools.browser.page_view import header, page_result, page_text, paged, refusal_lines
 
 
 @tool(
@@ -40,6 +40,8 @@ async def browser_read(
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = conversation.tab()
+        if tab.pdf:
+            return await page_result(conversation, ctx)
         # A page too large for a snapshot can have a text that is read.
         snapshot = tab.latest if full and not ref and not find else None
         snapshot = snapshot or await tab.snapshot()
