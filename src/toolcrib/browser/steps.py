@@ -17,7 +17,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotConfigured, NotFound, TimedOut, ToolError
 from toolcrib.core.tool import NET, READ, SEND, Param, Right
 from toolcrib.files.paths import WorkspacePath
-from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -75,7 +75,7 @@ class BrowserStep(_Named, total=False):
             aliases=("text", "key", "option", "script", "expression", "seconds", "ms", "to"),
         ),
     ]
-    url: Annotated[PublicUrl, Param("goto", aliases=("href",))]
+    url: Annotated[BrowserUrl, Param("goto", aliases=("href",))]
     path: Annotated[WorkspacePath, Param("upload", aliases=("file",))]
 
 

@@ -298,6 +298,11 @@ async def test_a_password_stays_out_of_the_history(desk: Desk) -> None:
     await talk("close")
 
 
+async def test_the_hint_names_the_setting_that_opens_it(desk: Desk) -> None:
+    refused = await desk.refused("open", url="http://127.0.0.1:8099/")
+    assert "to egress.allow_hosts" in refused
+
+
 async def test_nobody_is_asked_where_no_page_is_open(desk: Desk) -> None:
     talk = desk.talk("nothing open")
     before = len(talk.questions)

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import time
 from collections import OrderedDict
+from functools import partial
 from typing import Annotated, Self, TypeAlias
 
 from toolcrib.core.context import Ctx, Services, Session
@@ -140,8 +141,13 @@ class References:
             self._known.popitem(last=False)
 
 
-def check_public_url(text: str, ctx: Ctx) -> str:
+def check_public_url(text: str, ctx: Ctx, component: str = PAGES) -> str:
     """The canonical URL for what a model typed; `https://` may be missing.
+
+    Args:
+        text: what was typed.
+        ctx: the call.
+        component: whose policy judges it, see `Egress.policy`.
 
     Raises:
         BadInput: it is not a URL.
@@ -154,11 +160,11 @@ def check_public_url(text: str, ctx: Ctx) -> str:
     target = parse_url(complete_url(text))
     if "://" not in text and egress.serves(target.href, ctx.session.id):
         target = parse_url(f"http://{text.strip()}")  # few of them have a certificate
-    egress.policy(PAGES, session=ctx.session.id).check(target)
+    egress.policy(component, session=ctx.session.id).check(target)
     return target.full
 
 
-async def open_url(text: str, ctx: Ctx) -> str:
+async def open_url(text: str, ctx: Ctx, component: str = PAGES) -> str:
     """The same, also for a reference (`ref://…`) that the conversation was shown.
 
     Raises:
@@ -166,7 +172,7 @@ async def open_url(text: str, ctx: Ctx) -> str:
     """
     if is_reference(text):
         text = await ctx.use(References).expand(text, ctx.session)
-    return check_public_url(text, ctx)
+    return check_public_url(text, ctx, component)
 
 
 async def expand_reference(text: str, ctx: Ctx) -> str:
@@ -183,3 +189,7 @@ async def expand_reference(text: str, ctx: Ctx) -> str:
 
 
 PublicUrl: TypeAlias = Annotated[str, Param("http(s) URL.", kind="url", check=open_url)]
+BrowserUrl: TypeAlias = Annotated[
+    str, Param("http(s) URL.", kind="url", check=partial(open_url, component=""))
+]
+"""The same for the browser, to which only `egress.allow_hosts` opens more: pages run scripts."""

@@ -13,7 +13,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
 from toolcrib.files.paths import WritablePath
-from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.argument_adapters import adapt_steps
 from toolcrib.tools.browser.browser_screenshot import take
@@ -41,7 +41,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     argument_adapter=adapt_steps,
 )
 async def browser_open(
-    url: PublicUrl,
+    url: BrowserUrl,
     wait_for: Annotated[str, Param("Text or selector.")] = "",
     text: Annotated[bool, Param("Text only.")] = False,
     actions: Annotated[list[BrowserStep] | None, Param("Steps.", plain=True)] = None,

@@ -15,7 +15,7 @@ from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, WRITE, Param, Right, Seconds, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
-from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.page_view import (
     MAX_PICTURE_BYTES,
@@ -55,7 +55,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
 )
 async def browser_screenshot(
     path: WritablePath | None = None,
-    url: Annotated[PublicUrl, Param("Else the open page.")] = "",
+    url: Annotated[BrowserUrl, Param("Else the open page.")] = "",
     wait_for: Annotated[str, Param("Text or selector.")] = "",
     full_page: Annotated[bool, Param("Whole page.", plain=True)] = False,
     width: Annotated[int | None, Param("Pixels.", plain=True, minimum=320, maximum=3840)] = None,
