@@ -41,6 +41,7 @@ async def test_flags_say_where_and_which_tools(program: Program) -> None:
     assert f"http://127.0.0.1:{port}/mcp" in err
     assert "No token is asked for" in err
     assert "TOOLCRIB_TOKEN sets one." in err
+    assert "a header X-Toolcrib-Session: NAME gives a client its own" in err
     assert process.returncode in (0, 130)
 
 

@@ -163,6 +163,35 @@ async def test_without_sessions_all_but_asking_works(mode: str) -> None:
     assert requested == []
 
 
+@pytest.mark.parametrize("token", ["", "s3cret"])
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_a_header_gives_a_client_a_conversation_of_its_own(
+    mode: str, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", token)
+    file = tmp_path / "note.txt"
+
+    bearer = {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def send(base: str, tool: str, who: str, **arguments: Any) -> types.CallToolResult:
+        named = {"X-Toolcrib-Session": who} if who else {}
+        headers = {**bearer, **named}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client,
+        ):
+            return await client.call_tool(tool, arguments)
+
+    async with served(create_app(Toolbox(workspace=tmp_path))) as base:
+        written = {"path": "note.txt", "content": "one"}
+        assert not (await send(base, "write_file", "ann", **written)).is_error
+        for other in ("bob", "Ann", "ann" * 40, ""):
+            assert (await send(base, "undo_changes", other)).is_error, other
+            assert file.exists()
+        assert not (await send(base, "undo_changes", "ann")).is_error, "it goes on by its name"
+        assert not file.exists()
+
+
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
 async def test_the_bearer_token(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")

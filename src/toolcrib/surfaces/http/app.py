@@ -38,6 +38,10 @@ from toolcrib.toolbox import Toolbox
 
 # `toolcrib serve`: the HTTP application on a port.
 
+SHARED = (
+    "MCP clients of 2026-07-28 and OpenAPI share one conversation a token, with its browser and "
+    "its undo; a header X-Toolcrib-Session: NAME gives a client its own."
+)
 OPEN_CALLS = 3
 """Seconds that running calls may take to their end after a signal."""
 CLOSING = 2
@@ -84,7 +88,7 @@ def run(toolbox: Toolbox) -> None:
 
     def describe(base: str) -> str:
         where = f"MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
-        return f"toolcrib: {where}\n{token}"
+        return f"toolcrib: {where}\n{token}\n{SHARED}"
 
     run_app(toolbox, create_app(toolbox), http.port, describe)
 

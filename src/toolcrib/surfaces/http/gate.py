@@ -25,6 +25,9 @@ HEALTH = "/health"
 DOCS = "/docs"
 """A page for people, whose browsers ask for a password and know no bearer tokens."""
 
+SESSION_HEADER = "x-toolcrib-session"
+MAX_SESSION_CHARS = 80
+
 OWN_SITES = ("same-origin", "none")
 """What browsers say in Sec-Fetch-Site of this server's own pages, and of what a person opens."""
 
@@ -83,6 +86,12 @@ class Gate:
                 answer = self._refuse(scope, refused) if self._refuse is not None else None
                 await (answer or _answer(refused))(scope, receive, send)
                 return
+            named = headers.get(SESSION_HEADER, "")
+            if named:
+                # Below the token's own conversation, so that no token reaches into another's.
+                own = scope.get("toolcrib.session") or "local"
+                scope["toolcrib.session"] = f"{own}:{_shortened(named)}"
+                scope["toolcrib.named"] = True
         await self._app(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str], scope: Scope) -> Refusal | None:
@@ -118,6 +127,14 @@ class Gate:
         # One conversation a token: what it has read and seen belongs together.
         scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
         return None
+
+
+def _shortened(name: str) -> str:
+    """A name of at most 80 characters, no other's."""
+    if len(name) <= MAX_SESSION_CHARS:
+        return name
+    digest = sha256(name.encode()).hexdigest()
+    return f"{name[: MAX_SESSION_CHARS - len(digest) - 1]}~{digest}"
 
 
 def _answer(refused: Refusal) -> JSONResponse:

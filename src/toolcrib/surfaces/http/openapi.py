@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from dataclasses import replace
 from typing import Any
@@ -19,11 +18,9 @@ from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.execution.jobs import Jobs
 from toolcrib.surfaces.http.docs_page import docs_page
-from toolcrib.surfaces.http.gate import DOCS, refusal
+from toolcrib.surfaces.http.gate import DOCS, SESSION_HEADER, refusal
 from toolcrib.toolbox import Toolbox
 
-SESSION_HEADER = "x-toolcrib-session"
-MAX_SESSION_CHARS = 80
 STATUSES: dict[type[errors.ToolError], int] = {
     errors.BadInput: 422,
     errors.UnknownTool: 404,
@@ -92,7 +89,7 @@ async def _call(toolbox: Toolbox, request: Request) -> Response:
         toolbox.call(
             request.path_params["name"],
             body.decode("utf-8", "replace"),
-            session=_session_of(request),
+            session=request.scope.get("toolcrib.session"),
             caller=caller,
         ),
     )
@@ -124,21 +121,6 @@ def _status(error: ErrorInfo | None) -> tuple[int, dict[str, str]]:
 
 def _is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").split(";")[0].strip() == "application/json"
-
-
-def _session_of(request: Request) -> str | None:
-    own: str | None = request.scope.get("toolcrib.session")
-    named = request.headers.get(SESSION_HEADER)
-    # Below the token's own conversation, so that no token reaches into another's.
-    return f"{own or 'local'}:{_shortened(named)}" if named else own
-
-
-def _shortened(name: str) -> str:
-    """A name of at most 80 characters, no other's."""
-    if len(name) <= MAX_SESSION_CHARS:
-        return name
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{name[: MAX_SESSION_CHARS - len(digest) - 1]}~{digest}"
 
 
 async def _until_disconnect(request: Request, jobs: Jobs, work: Any) -> Result | None:

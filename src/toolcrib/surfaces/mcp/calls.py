@@ -234,16 +234,21 @@ def _allows(answer: Any) -> bool:
 def session_of(ctx: Context) -> str | None:
     """The conversation of a request; None is the one that this process itself is.
 
-    Over HTTP an older client brings a session id; otherwise the bearer token stands for
-    the conversation, and without one all local clients share the process's.
+    Over HTTP a client may name it in a header of ours, and an older one brings a session id;
+    otherwise the bearer token stands for the conversation, and without one all local clients
+    share the process's.
     """
     request = ctx.request
     if request is None:
         return None
-    # The newer revision has no session id: one in its headers is anybody's word.
+    own: str | None = request.scope.get("toolcrib.session")
+    # The newer revision has no session id: one in its headers is anybody's word. Nothing else
+    # in it tells clients apart: a connection may carry several of them, and two may have one name.
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    found = None if modern else request.headers.get("mcp-session-id")
-    return f"mcp:{found}" if found else request.scope.get("toolcrib.session")
+    if modern or request.scope.get("toolcrib.named"):
+        return own
+    found = request.headers.get("mcp-session-id")
+    return f"mcp:{found}" if found else own
 
 
 def _client_name(ctx: Context) -> str:
