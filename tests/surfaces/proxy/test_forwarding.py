@@ -12,7 +12,15 @@ import pytest
 from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.model import Raw, Turn, model_server
-from tests.surfaces.proxy.proxies import CALL, TOOL, ask, asking, proxied
+from tests.surfaces.proxy.proxies import (
+    CALL,
+    TOOL,
+    ask,
+    asking,
+    proxied,
+    proxied_box,
+    settings,
+)
 
 STREAM = (
     b": hello\n\n",
@@ -270,7 +278,7 @@ async def test_a_body_of_ten_megabytes() -> None:
 )
 async def test_a_stream_without_its_end_gets_one(path: str, end: str) -> None:
     lines = path == "/api/chat"
-    part = b'{"a":1}\n' if lines else b'data: {"a":1}\n\n'
+    part = b'{"a":1}\n' if lines else b'data: {"finish_reason":"stop"}\n\n'
     kind = "application/x-ndjson" if lines else "text/event-stream"
     with model_server(Raw((part, part), kind=kind)) as server:
         server.any_path = True
@@ -278,6 +286,43 @@ async def test_a_stream_without_its_end_gets_one(path: str, end: str) -> None:
             answer = await client.post(path, json=ask(stream=True))
     assert answer.content.startswith(part * 2)
     assert answer.text.endswith(end)
+
+
+HALF = '{"id":"x","created":7,"model":"m","choices":[{"index":0,"delta":{"content":"Hal"}}]}'
+
+
+@each_case("tools", [(), (TOOL,)])
+@each_case("offered", ["", "default"])
+async def test_half_an_answer_is_not_taken_for_a_whole(
+    tools: tuple[Any, ...], offered: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai = pytest.importorskip("openai")
+    with model_server(Raw((f"data: {HALF}\n\n".encode(),))) as server:
+        tree = settings([server.url], tools=offered)
+        async with (
+            proxied_box(tree) as (base, _),
+            openai.AsyncOpenAI(base_url=f"{base}/v1", api_key="x", max_retries=0) as client,
+        ):
+            body = ask(stream=True, **({"tools": tools} if tools else {}))
+            stream = await client.chat.completions.create(**body)
+            chunks: list[Any] = []
+            with pytest.raises(openai.APIError, match="ended its answer early"):
+                async for chunk in stream:
+                    chunks.append(chunk)
+    assert [chunk.choices[0].delta.content for chunk in chunks] == ["Hal", None]
+    assert chunks[-1].choices[0].finish_reason == "length"
+    assert (chunks[-1].id, chunks[-1].created, chunks[-1].model) == ("x", 7, "m")
+    assert "/v1/chat/completions: The model server ended its answer early." in (
+        capsys.readouterr().err
+    )
+
+
+async def test_an_error_that_the_server_tells_is_told_once() -> None:
+    with model_server(Turn("Hal", error={"message": "out of memory"}, done=False)) as server:
+        async with asking(server.url) as client:
+            answer = await client.post("/v1/chat/completions", json=ask(stream=True))
+    assert answer.text.count('"error"') == 1
+    assert answer.text.endswith("data: [DONE]\n\n")
 
 
 async def test_without_settings_the_servers_that_answer_are_used() -> None:

@@ -18,7 +18,7 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
 from toolcrib.surfaces.http.gate import Refusal
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
-from toolcrib.surfaces.proxy.dialects import StreamTail, dialect_of, error_bytes
+from toolcrib.surfaces.proxy.dialects import EARLY, StreamTail, dialect_of, error_bytes
 from toolcrib.surfaces.proxy.frames import FrameMender, text_of_json
 from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
 from toolcrib.surfaces.proxy.offered_tools import OfferedTools, OwnSteps
@@ -283,11 +283,14 @@ async def _stream(
         rest = mender.close() if mender is not None else b""
         if tail is not None:
             tail.add(rest)
+            if tail.is_early:
+                PromptStages.tell(f"{request.method} {request.path}: {EARLY}")
             rest += tail.missing_end()
     except ToolError as error:
         if tail is None:
             # A body of another kind must not look whole: the connection ends with it.
             raise
+        PromptStages.tell(f"{request.method} {request.path}: {error.message}")
         rest = mender.close(broken=True) if mender is not None else b""
         tail.add(rest)
         rest += tail.error_end(error.message, error.code)

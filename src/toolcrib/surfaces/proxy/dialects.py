@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from toolcrib.surfaces.proxy.frames import event_frame, line_frame, text_of_json
+from toolcrib.surfaces.proxy.frames import data_of, event_frame, line_frame, text_of_json, value_of
 
 Style = Literal["openai", "anthropic", "ollama"]
 DialectName = Literal[
@@ -90,7 +90,10 @@ _MARKS: Mapping[str, Sequence[bytes]] = {
     for name, kinds in _END_TYPES.items()
 } | {"ollama": (b'"done":true', b'"done": true')}
 _WITH_DONE = ("chat", "completions")
+# Their mark is no end, but says that an answer is whole, or that the server told of an error.
+_FINISHES = (b'"finish_reason":"', b'"finish_reason": "', b'{"error"')
 TAIL_BYTES = 64
+HEAD_BYTES = 4_000
 EARLY = "The model server ended its answer early."
 
 
@@ -103,7 +106,9 @@ class StreamTail:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._marks = _MARKS.get(dialect.name, ())
+        self._has_done = dialect.name in _WITH_DONE
+        self._marks = _FINISHES if self._has_done else _MARKS.get(dialect.name, ())
+        self._head = b""
         self._tail = b""
         self._is_marked = False
 
@@ -117,6 +122,8 @@ class StreamTail:
         if self._marks and not self._is_marked:
             window = self._tail + chunk
             self._is_marked = any(mark in window for mark in self._marks)
+        if len(self._head) < HEAD_BYTES:
+            self._head += chunk[:HEAD_BYTES]
         self._tail = chunk[-TAIL_BYTES:] if len(chunk) >= TAIL_BYTES else self._joined(chunk)
 
     def _joined(self, chunk: bytes) -> bytes:
@@ -125,13 +132,20 @@ class StreamTail:
     @property
     def is_ended(self) -> bool:
         """Whether its end came."""
-        return self._is_marked or self._tail.rstrip().endswith(b"[DONE]")
+        if self._has_done:
+            return self._tail.rstrip().endswith(b"[DONE]")
+        return self._is_marked
+
+    @property
+    def is_early(self) -> bool:
+        """Whether it ends without any sign that the answer is whole."""
+        return bool(self._tail) and not self.is_ended and not self._is_marked
 
     def missing_end(self) -> bytes:
         """What is missing where the server ended the stream without its end."""
         if self.is_ended or not self._tail:
             return b""
-        if self._dialect.name in _WITH_DONE:
+        if self._has_done and self._is_marked:
             return self._gap() + b"data: [DONE]\n\n"
         return self.error_end(EARLY, "incomplete")
 
@@ -147,7 +161,18 @@ class StreamTail:
             return self._gap() + event_frame(error, "error") + stop
         if name == "responses":
             return self._gap() + event_frame(_failed_response(message), "response.failed")
-        return self._gap() + event_frame(error) + b"data: [DONE]\n\n"
+        return self._gap() + self._cut_off() + event_frame(error) + b"data: [DONE]\n\n"
+
+    def _cut_off(self) -> bytes:
+        """For clients that pass over errors: what says that the answer is no whole one."""
+        if not self._has_done or not self.is_early:
+            return b""
+        first = value_of(data_of(self._head.partition(b"\n\n")[0])) or {}
+        template = {key: first[key] for key in ("id", "object", "created", "model") if key in first}
+        part: dict[str, Any] = {"delta": {}} if self._dialect.name == "chat" else {"text": ""}
+        return event_frame(
+            {**template, "choices": [{"index": 0, **part, "finish_reason": "length"}]}
+        )
 
     def _gap(self) -> bytes:
         """What ends the frame that is under way."""

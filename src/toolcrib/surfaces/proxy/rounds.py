@@ -15,11 +15,11 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
-from toolcrib.surfaces.proxy.dialects import StreamTail
+from toolcrib.surfaces.proxy.dialects import EARLY, StreamTail
 from toolcrib.surfaces.proxy.frames import event_frame, text_of_json
 from toolcrib.surfaces.proxy.offered_tools import OfferedTools, tool_message
 from toolcrib.surfaces.proxy.own_calls import OwnCallFilter, split_message
-from toolcrib.surfaces.proxy.prompt_stages import UsageReader
+from toolcrib.surfaces.proxy.prompt_stages import PromptStages, UsageReader
 from toolcrib.surfaces.proxy.request import ClientRequest
 from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stream_headers
 from toolcrib.text.json_values import json_object
@@ -124,6 +124,7 @@ class ChatRounds:
             except ToolError as error:
                 if not self._request.started:
                     raise
+                self._tell(error.message)
                 await self._write(self._tail.error_end(error.message, error.code))
                 await self._request.write(b"", more=False)
                 return self._outcome()
@@ -159,6 +160,7 @@ class ChatRounds:
                 self._messages = list(self._body["messages"])
                 return None
             message = f"The model server refuses (HTTP {reply.status})."
+            self._tell(message)
             await self._write(self._tail.error_end(message, "http_status"))
             await self._request.write(b"", more=False)
             return self._outcome()
@@ -211,7 +213,12 @@ class ChatRounds:
     async def _finish(self, own: OwnCallFilter) -> None:
         await self._save_steps()
         await self._write(own.ending())
+        if self._tail.is_early:
+            self._tell(EARLY)
         await self._request.write(self._tail.missing_end(), more=False)
+
+    def _tell(self, problem: str) -> None:
+        PromptStages.tell(f"{self._request.method} {self._request.path}: {problem}")
 
     def _text(self, own: OwnCallFilter, text: str) -> bytes:
         choice = {"index": 0, "delta": {"role": "assistant", "content": text}}
