@@ -79,14 +79,32 @@ def test_schemas_that_are_too_much_take_one_object() -> None:
     for schema in (
         many,
         {"properties": {"a_b": {"type": "string"}, "aB": {"type": "string"}}},
-        {"properties": {"ctx": {"type": "string"}}},
-        {"properties": {"a b": {"type": "string"}}},
+        {"properties": {"a b": {"type": "string"}, "a_b": {"type": "string"}}},
+        {"properties": {"": {"type": "string"}}},
+        {"properties": {"arguments": {"type": "string"}}, "additionalProperties": True},
         {"properties": {}, "required": ["x"]},
     ):
         found = flattened(schema)
         assert found.whole, schema
         assert [p.name for p in found.parameters] == ["arguments"]
         assert found.sent({"arguments": {"ctx": 1}}) == {"ctx": 1}
+
+
+def test_names_that_schemas_of_tools_cannot_have_are_written_otherwise() -> None:
+    names = ["w-x.y z", "ctx", "Größe", "1st", "x" * 80, "fits"]
+    found = flattened({"properties": {name: {"type": "string"} for name in names}})
+    shown = [parameter.name for parameter in found.parameters]
+    assert shown == ["w-x.y_z", "_ctx", "Gr_e", "_1st", "x" * 63, "fits"]
+    assert found.sent(dict.fromkeys(shown, "v")) == dict.fromkeys(names, "v")
+
+
+def test_an_object_that_names_nothing_takes_anything() -> None:
+    for schema in ({"type": "object"}, {"properties": {}, "additionalProperties": True}):
+        found = flattened(schema)
+        assert found.schema["properties"] == {}
+        assert found.sent({"arguments": {"a": 1}}) == {"a": 1}
+    for schema in ({"properties": {}}, {"type": "object", "additionalProperties": False}):
+        assert flattened(schema).parameters == ()
 
 
 def test_arguments_are_sent_as_their_schema_means_them() -> None:

@@ -168,6 +168,39 @@ async def test_its_words_are_cleaned(folder: Path) -> None:
         assert tool.schema["properties"]["a"] == {"type": "string", "description": "BC"}
 
 
+async def test_odd_schemas_take_what_they_say(folder: Path) -> None:
+    number: dict[str, Any] = {"type": "integer"}
+    many = {"properties": {f"p{n}": number for n in range(60)}, "required": ["p1"]}
+    spaced = {"properties": {"n": number, "w-x.y z": {"type": "string"}}, "required": ["n"]}
+    schemas = {"echo": spaced, "open": {"type": "object"}, "many": many}
+    (folder / "tools.json").write_text(
+        json.dumps({name: {"inputSchema": {"type": "object", **s}} for name, s in schemas.items()})
+    )
+    async with opened(tree(folder), folder) as box:
+        await box.call("search_tools", {"query": "moss"})
+
+        async def sent(tool: str, given: dict[str, Any]) -> Any:
+            by_call = {"name": f"moss_{tool}", "arguments": json.dumps(given)}
+            results = [await box.call(f"moss_{tool}", given), await box.call("call_tool", by_call)]
+            errors = [result.error.message for result in results if result.error is not None]
+            return errors or [json.loads(result.text.splitlines()[1]) for result in results]
+
+        given = {"n": "3", "w-x.y z": "q"}
+        assert await sent("echo", given) == [{"n": 3, "w-x.y z": "q"}] * 2
+        assert await sent("echo", {"n": 3, "w-x.y_z": "q"}) == [{"n": 3, "w-x.y z": "q"}] * 2
+        assert "needs 'n'" in (await sent("echo", {"w-x.y z": "q"}))[0]
+        assert await sent("open", {"x": 1, "y": {"z": []}}) == [{"x": 1, "y": {"z": []}}] * 2
+        assert await sent("open", {}) == [{}] * 2
+        assert await sent("many", {"p1": 5}) == [{"p1": 5}] * 2
+        both = {"arguments": '{"p1": 5}', "p2": 6}
+        assert await sent("many", both) == [{"p1": 5, "p2": 6}] * 2
+        assert "missing: p1" in (await sent("many", {"p2": 5}))[0]
+        assert (
+            "needs 'arguments' (JSON object of its arguments, with p1"
+            in (await sent("many", {}))[0]
+        )
+
+
 async def test_profiles(folder: Path) -> None:
     async with opened(tree(folder), folder, profile="default,moss") as box:
         assert "moss_echo" not in {tool.name for tool in box.listed}, "not met yet"

@@ -383,6 +383,11 @@ class Tool:
         return names | {plain(p.name): p.name for p in self.parameters}
 
     @cached_property
+    def parameter_of_others(self) -> str:
+        """The parameter that holds arguments that have none of their own; empty without one."""
+        return ""
+
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
         return schema_of(self.parameters)

@@ -11,7 +11,7 @@ from toolcrib.core.extension_settings import McpServerConfig
 from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, NET, SEND, Tool
 from toolcrib.extensions.definitions import ServerFacts, ToolDefinition, listed_names, wanted
-from toolcrib.extensions.schemas import flattened, one_line
+from toolcrib.extensions.schemas import WHOLE, flattened, one_line
 from toolcrib.extensions.servers import ForeignServers
 
 DESCRIPTION_CHARS = 300
@@ -57,7 +57,7 @@ class ForeignTool(Tool):
             rights=rights,
             keywords=(),
             aliases=(),
-            argument_aliases={},
+            argument_aliases={real: name for name, real in arguments.real_names.items()},
             profiles=(),
             destructive=True,
             idempotent=False,
@@ -67,6 +67,7 @@ class ForeignTool(Tool):
             policy_check=None,
             argument_adapter=None,
             parameters=arguments.parameters,
+            parameter_of_others=WHOLE if arguments.whole else "",
             schema=arguments.schema,
             parameter_texts=tuple((p.name, p.meta.description) for p in arguments.parameters),
             paragraphs=[described],

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
@@ -25,6 +26,8 @@ MAX_TEXT_CHARS = 1_200
 """Characters of the descriptions of all properties of a tool."""
 MAX_REFERENCES = 8
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
+MAX_NAME = 64
 RESERVED = frozenset({"ctx"})
 WHOLE = "arguments"
 TYPES: dict[Any, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
@@ -40,14 +43,16 @@ LISTS: dict[Any, Any] = {
 class Arguments:
     """How a tool of another server is called.
 
-    `parameters` are those shown here. `whole` says that one of them holds all arguments.
-    `json_names` are those that take JSON, `text_names` those of them that take text as well.
+    `parameters` are those shown here. `whole` says that one of them holds all arguments, or
+    those that the schema does not name. `json_names` are those that take JSON, `text_names` those
+    of them that take text as well. `real_names` are those that are written otherwise there.
     """
 
     parameters: tuple[Parameter, ...]
     json_names: frozenset[str] = frozenset()
     text_names: frozenset[str] = frozenset()
     whole: bool = False
+    real_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -61,10 +66,9 @@ class Arguments:
             BadInput: an argument that takes JSON has something else.
         """
         values = {name: value for name, value in given.items() if value is not None}
-        if self.whole:
-            return dict(values.get(WHOLE) or {})
-        return {
-            name: _decoded(name, value, is_text=name in self.text_names)
+        others = dict(values.pop(WHOLE, None) or {}) if self.whole else {}
+        return others | {
+            self.real_names.get(name, name): _decoded(name, value, is_text=name in self.text_names)
             if name in self.json_names
             else value
             for name, value in values.items()
@@ -76,31 +80,53 @@ def flattened(schema: Any) -> Arguments:
     root = schema if isinstance(schema, Mapping) else {}
     properties = root.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    names = [name for name in properties if isinstance(name, str)]
+    listed = root.get("required")
+    required = [n for n in listed if isinstance(n, str)] if isinstance(listed, list) else []
+    names = {_fit_name(name): name for name in properties if isinstance(name, str)}
+    is_open = _takes_others(root)
     if (
         len(names) > MAX_PROPERTIES
-        or len({plain(name) for name in names}) < len(properties)
-        or not all(NAME.fullmatch(name) and name not in RESERVED for name in names)
+        or len({plain(name) for name in names} - {""}) < len(properties)
+        or not {*required} <= {*names.values()}
+        or (is_open and any(plain(name) == WHOLE for name in names))
     ):
-        return _whole()
-    listed = root.get("required")
-    required = {n for n in listed if isinstance(n, str)} if isinstance(listed, list) else set()
-    if not required <= set(names):
-        return _whole()
+        return _whole(required)
     room = MAX_TEXT_CHARS
     parameters, with_json, with_text = [], set(), set()
-    for name in names:
-        kind, meta, takes_json = _kind(properties[name], root)
-        text = _description(properties[name], root)[:room]
+    for name, real in names.items():
+        kind, meta, takes_json = _kind(properties[real], root)
+        text = _description(properties[real], root)[:room]
         room -= len(text)
         about = Param(f"JSON: {text}" if takes_json and text else "JSON." if takes_json else text)
-        parameters.append(Parameter(name, kind, meta.narrowed(about), name in required, None))
+        parameters.append(Parameter(name, kind, meta.narrowed(about), real in required, None))
         if takes_json:
             with_json.add(name)
-            if _takes_text(properties[name], root):
+            if _takes_text(properties[real], root):
                 with_text.add(name)
     ordered = sorted(parameters, key=lambda parameter: not parameter.required)
-    return Arguments(tuple(ordered), frozenset(with_json), frozenset(with_text))
+    if is_open:
+        unlisted = Param("Arguments that it does not name.", unlisted=True)
+        ordered.append(_object_parameter(unlisted, required=False))
+    others = {name: real for name, real in names.items() if name != real}
+    return Arguments(tuple(ordered), frozenset(with_json), frozenset(with_text), is_open, others)
+
+
+def _fit_name(name: str) -> str:
+    """The name of a property as schemas of tools can have it."""
+    if NAME.fullmatch(name) and name not in RESERVED:
+        return name
+    fit = UNFIT.sub("_", name)[: MAX_NAME - 1]
+    return fit if NAME.fullmatch(fit) and fit not in RESERVED else f"_{fit}"
+
+
+def _takes_others(root: Mapping[str, Any]) -> bool:
+    """Whether it says that it takes arguments that it does not name.
+
+    By the standard each object does that is not closed. Only one that says so, or that names
+    nothing at all, is meant so: in the others an unknown name is a slip of the pen.
+    """
+    others = root.get("additionalProperties", "properties" not in root)
+    return others is True or (isinstance(others, Mapping) and bool(others))
 
 
 def one_line(text: Any, limit: int) -> str:
@@ -109,16 +135,31 @@ def one_line(text: Any, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _whole() -> Arguments:
-    about = Param("JSON object of its arguments; tool_help shows them.", kind="json")
-    object_ = Parameter(
-        WHOLE,
-        dict[str, Any],
-        about.narrowed(Param(json_type="string")),
-        required=False,
-        default=None,
+def _whole(required: Sequence[str]) -> Arguments:
+    needed = one_line(f", with {', '.join(required)}" if required else "", MAX_DESCRIPTION_CHARS)
+    about = Param(
+        f"JSON object of its arguments{needed}; tool_help shows them.",
+        check=partial(_with_all, tuple(required)),
     )
-    return Arguments((object_,), whole=True)
+    return Arguments((_object_parameter(about, required=bool(required)),), whole=True)
+
+
+def _object_parameter(about: Param, *, required: bool) -> Parameter:
+    meta = Param(kind="json", json_type="string").narrowed(about)
+    return Parameter(WHOLE, dict[str, Any], meta, required, None)
+
+
+def _with_all(required: Sequence[str], value: dict[str, Any], ctx: Any) -> dict[str, Any]:
+    """Arguments that have all that their tool needs.
+
+    Raises:
+        BadInput: naming what is missing.
+    """
+    del ctx
+    missing = [name for name in required if name not in value]
+    if missing:
+        raise BadInput(f"These arguments are missing: {one_line(', '.join(missing), 200)}.")
+    return value
 
 
 def _kind(node: Any, root: Mapping[str, Any]) -> tuple[Any, Param, bool]:

@@ -170,6 +170,7 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
         BadInput: a name that the tool does not know, or one given twice.
     """
     names = tool.argument_names
+    given = _with_others_within(tool, given)
     spelt = {plain(name): name for name in given}
     if naming is not None:
         sent = naming.meaning(given)
@@ -197,6 +198,20 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
             raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
         named[known] = value
     return named
+
+
+def _with_others_within(tool: Tool, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments, with those that have no parameter in the one that holds such, if any."""
+    name = tool.parameter_of_others
+    if not name:
+        return given
+    others = {key: value for key, value in given.items() if plain(key) not in tool.argument_names}
+    if not others:
+        return given
+    rest = {key: value for key, value in given.items() if key not in others}
+    held = next((key for key in rest if plain(key) == plain(name)), name)
+    before = _json_inside(rest[held]) if isinstance(rest.get(held), str) else rest.get(held)
+    return {**rest, held: {**(before if isinstance(before, Mapping) else {}), **others}}
 
 
 def _understood(tool: Tool, given: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
