@@ -419,14 +419,25 @@ def installed() -> tuple[Tool, ...]:
 
 
 def available(config: Config, *, retry: bool = False) -> OwnTools:
-    """Those, the user's own and those of packages; and what is left out, with the reason.
+    """Those, the user's own, those of packages and the known ones of other MCP servers.
+
+    With what is left out, and the reason.
 
     Args:
-        config: says where the user's own are not loaded from.
+        config: says where the user's own are not loaded from, and which servers there are.
         retry: whether to look again at what could not be used before.
     """
     own = own_tools(config, installed(), retry=retry)
-    return OwnTools((*installed(), *own.tools), own.skipped)
+    tools: tuple[Tool, ...] = (*installed(), *own.tools)
+    if not config.mcp.servers:
+        return OwnTools(tools, own.skipped)
+    from toolcrib.extensions.foreign_tools import foreign_tools
+    from toolcrib.extensions.servers import KnownServers
+
+    known = KnownServers(config.mcp.servers)
+    left_out = known.leave_out_named(Registry(tools))
+    tools += tuple(foreign_tools(known.settings, known.facts, tools))
+    return OwnTools(tools, (*own.skipped, *left_out))
 
 
 def _check_kinds(

@@ -23,8 +23,9 @@ from tests.servers.model import Turn, model_server
 from tests.surfaces.cli.program import gone
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Question
+from toolcrib.core.context import Caller, Question, Services
 from toolcrib.core.errors import ConfigError
+from toolcrib.surfaces.cli import extension_checks
 from toolcrib.surfaces.cli.main import main
 from toolcrib.surfaces.mcp.server import create_server
 
@@ -478,7 +479,22 @@ async def test_nobody_to_ask(folder: Path) -> None:
         await box.call("search_tools", {"query": "moss"})
         answer = await box.call("moss_ask")
         assert "decline null" in answer.text
-        assert "moss asked, and got no answer from the user: Which one?" in answer.text
+        assert "was not asked: nobody can be asked here. Which one?" in answer.text
+
+
+async def test_a_host_that_cannot_be_asked_midway_is_said_to_be_one(folder: Path) -> None:
+    requested: list[str] = []
+    answers = {"Allow": {"allow": True}, "Which": {"colour": "green"}}
+    async with opened(tree(folder), folder) as box:
+        await box.call("search_tools", {"query": "moss"})
+        async with Client(
+            create_server(box), elicitation_callback=person(answers, requested)
+        ) as client:
+            done = (await client.call_tool("moss_ask", {})).content[0].text
+    assert "decline null" in done
+    assert "was not asked: this host cannot be asked in the middle of a call. Which one?" in done
+    assert "got no answer" not in done
+    assert requested == []
 
 
 async def test_a_call_that_is_cancelled_leaves_the_server_usable(folder: Path) -> None:
@@ -516,6 +532,50 @@ async def test_over_http_only_its_own_address_is_open(folder: Path) -> None:
         dead = await box.call("moss_echo", {"text": "x"})
         assert dead.error is not None
         assert dead.error.code == "unavailable"
+
+
+async def test_over_http_its_session_is_ended(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    app = foreign_mcp.server("good", folder).streamable_http_app()
+    methods: list[str] = []
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            methods.append(scope["method"])
+        await app(scope, receive, send)
+
+    async with served(noting) as base:
+        config = tree(folder)
+        config["mcp"]["servers"]["moss"] = {"url": f"{base}/mcp"}
+        async with opened(config, folder) as box:
+            await box.call("search_tools", {"query": "moss"})
+            assert "DELETE" not in methods
+        assert methods.count("DELETE") == 1
+        lost = Toolbox(config, workspace=folder.parent / "workspace")
+        assert '{"text": "x"}' in (await lost.call("moss_echo", {"text": "x"})).text
+    await lost.close()
+    assert "termination failed" not in capfd.readouterr().err
+
+
+async def test_what_is_wrong_with_an_address_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from starlette.applications import Starlette
+
+    def check(url: str) -> str:
+        given = json.dumps({"moss": {"url": url}})
+        settings = [f"--set=mcp.servers={given}", f"--workspace={folder.parent / 'workspace'}"]
+        assert main(["mcp", "check", "moss", *settings]) == 1
+        return capsys.readouterr().err
+
+    async with served(Starlette()) as base:
+        missing = await asyncio.to_thread(check, f"{base}/mcp")
+    assert f"{base}/mcp answers with HTTP 404 Not Found." in missing
+    refused = await asyncio.to_thread(check, f"{base}/mcp")
+    assert f"127.0.0.1 refused the connection on port {base.rpartition(':')[2]}." in refused
+    for words in (missing, refused):
+        assert "starts it or corrects mcp.servers.moss.url" in " ".join(words.split())
 
 
 async def test_a_redirect_leads_nowhere_else(folder: Path) -> None:
@@ -560,6 +620,41 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["check"], ["check", "fern"], ["list", "moss"], ["serve", "moss"]):
         assert main(["mcp", *words, *settings]) == 2
     capsys.readouterr()
+
+
+def test_the_command_line_knows_its_tools(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = json.dumps({"moss": entry(folder), "web": entry(folder)})
+    settings = [f"--set=mcp.servers={given}", f"--workspace={folder.parent / 'workspace'}"]
+
+    def run(*words: str, code: int = 0) -> str:
+        assert main([*words, *settings]) == code, words
+        said = capsys.readouterr()
+        return " ".join((said.out + said.err).split())
+
+    unknown = run("tools", "moss")
+    assert "Not known yet: the tools of moss. `toolcrib mcp check moss` starts it" in unknown
+    assert "tools of web" not in unknown
+    assert "mcp check moss" in run("help", "moss_echo", code=2)
+    assert lines(folder, "starts") == [], "looking starts nothing"
+    assert "moss works" in run("mcp", "check", "moss")
+    for words in (("tools", "moss"), ("tools", "all"), ("tools", "moss_echo")):
+        assert "moss_echo" in run(*words), words
+    assert "moss_echo" not in run("tools")
+    assert "text" in run("help", "moss_echo")
+    for shell in ("bash", "zsh", "fish"):
+        assert "moss_echo" in run("completion", shell)
+    # One whose name is taken is left out, and each place says so.
+    reason = "left out: 'web' is a profile or a tool: give it another name"
+    assert reason in run("mcp", "check", "web", code=1)
+    assert reason in run("mcp", "list")
+
+    async def checks() -> list[str]:
+        servers = {"moss": entry(folder), "web": entry(folder)}
+        async with Services(Config.load({"mcp": {"servers": servers}})) as services:
+            return [check.detail for check in await extension_checks.mcp_servers(services)]
+
+    (told,) = [detail for detail in asyncio.run(checks()) if "left out" in detail]
+    assert told == reason
 
 
 async def test_a_program_that_models_can_write_is_not_started(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import time
@@ -58,6 +59,9 @@ LAST_WORDS_SECONDS = 0.3
 STDERR_GAP = 0.02
 MAX_RESPONSE_BYTES = 64_000_000
 CLOSING_SECONDS = 1.0
+HTTP_ERROR = 400
+NO_LOG = logging.NullHandler()
+"""For what the SDK says of a connection, which is told in results; unhandled it goes to stderr."""
 
 
 class Flood(Exception):
@@ -100,6 +104,7 @@ class ServerConnection:
         self._client: Client | None = None
         self._last_words = b""
         self._failure = ""
+        self._status = ""
         self._lease: Lease | None = None
         self.tools_changed = False
 
@@ -161,8 +166,8 @@ class ServerConnection:
             raise TimedOut(
                 f"The MCP server {self.name} did not answer within {seconds:g} seconds. "
                 f"{self.last_words}".strip(),
-                hint=f"The user looks at it with `toolcrib mcp check {self.name}`, or raises "
-                f"mcp.servers.{self.name}.start_seconds.",
+                hint=f"The user raises mcp.servers.{self.name}.start_seconds if it is slow, or "
+                f"{self._correction}",
             ) from None
         except BaseException:
             await self.close()
@@ -189,11 +194,18 @@ class ServerConnection:
         cause = _innermost(error)
         if isinstance(cause, ToolError):
             return cause
-        words = self.last_words or (one_line(f"{cause}", 300) if cause else "")
+        words = self.last_words or self._status or (one_line(f"{cause}", 300) if cause else "")
         return Unavailable(
             f"The MCP server {self.name} {what}. {words}".strip(),
-            hint=f"The user looks at it with `toolcrib mcp check {self.name}`.",
+            hint=f"The user {self._correction}",
         )
+
+    @property
+    def _correction(self) -> str:
+        """What the user does about a server that does not start."""
+        entry = f"mcp.servers.{self.name}"
+        does = f"starts it or corrects {entry}.url" if self._settings.url else f"corrects {entry}"
+        return f"{does}, and then tries `toolcrib mcp check {self.name}`."
 
     async def close(self) -> None:
         """End it."""
@@ -245,6 +257,7 @@ class ServerConnection:
         """The streams of a server that is reached over HTTP."""
         from mcp.client.streamable_http import streamable_http_client
 
+        logging.getLogger("mcp.client").addHandler(NO_LOG)
         settings = self._settings
         headers = {**settings.headers, **self._secrets(settings.headers_from)}
         async with guarded_client(self._services, settings.url, headers, settings.call_seconds) as (
@@ -253,6 +266,8 @@ class ServerConnection:
         ):
             lease.max_bytes = MAX_RESPONSE_BYTES
             self._lease = lease
+            self._status = ""
+            client.event_hooks = {"response": [self._note_status]}
             try:
                 async with streamable_http_client(settings.url, http_client=client) as streams:
                     yield streams
@@ -261,6 +276,17 @@ class ServerConnection:
                     self._failure = "It sent too much, and was left."
                 elif lease.refusals:
                     self._failure = lease.refusals[-1].message
+                elif lease.failures:
+                    self._failure = lease.failures[-1].message
+
+    async def _note_status(self, response: Any) -> None:
+        """Keep the status of a request that failed, of which the SDK says no more than that."""
+        # A server without a stream of its own answers a GET with 405.
+        if response.request.method == "POST" and response.status_code >= HTTP_ERROR:
+            status = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+            self._status = (
+                f"{one_line(self._settings.url, 200)} answers with {one_line(status, 80)}."
+            )
 
     def begin_call(self) -> None:
         """Count anew how much the server sends."""

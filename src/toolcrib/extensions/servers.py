@@ -23,7 +23,9 @@ from toolcrib.extensions.definitions import DefinitionChanges, ServerFacts
 from toolcrib.extensions.own_tools import Skipped
 from toolcrib.extensions.schemas import one_line
 from toolcrib.files.paths import chosen_roots
+from toolcrib.net.egress.guard_proxy import GuardProxy
 from toolcrib.state.redaction import names_secret
+from toolcrib.system.processes import Processes
 from toolcrib.text.display import counted, visible
 
 if TYPE_CHECKING:
@@ -109,6 +111,9 @@ class ForeignServers:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._known = services.use(KnownServers)
+        # Opened before these, so that they are closed after them: ends are still to be told.
+        services.use(GuardProxy)
+        services.use(Processes)
         self._servers: dict[str, _Server] = {}
         self.warnings: list[str] = []
 
@@ -328,7 +333,6 @@ class ForeignServers:
                 return types.ElicitResult(action="decline")
             answer = await _filled(name, message, params.requested_schema, ctx)
             if answer is None:
-                ctx.warn(f"{name} asked, and got no answer from the user: {message}")
                 return types.ElicitResult(action="decline")
             return types.ElicitResult(action="accept", content=dict(answer))
 
@@ -369,28 +373,47 @@ def _progress(ctx: Ctx) -> Any:
 async def _filled(
     name: str, message: str, schema: Mapping[str, Any], ctx: Ctx
 ) -> Mapping[str, Any] | None:
-    """What the person fills in; None where they do not, or nobody can be asked."""
+    """What the person fills in; None where they do not, or cannot be asked, which is noted."""
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
+    listed = schema.get("required")
+    required = [key for key in listed if key in properties] if isinstance(listed, list) else []
+    why = _why_refused(message, properties) or _why_not_asked(ctx, has_fields=bool(required))
+    if why:
+        ctx.warn(f"{name} wanted to ask the user, who was not asked: {why}. {message}")
+        return None
+    whole = f"The MCP server {name} asks: {message}"
+    if ctx.caller.fill is not None:
+        fields = {str(key)[:64]: _field(node) for key, node in properties.items()}
+        form = {"type": "object", "properties": fields, "required": required}
+        answer = await ctx.caller.fill(Form(whole, form))
+    else:
+        assert ctx.caller.ask is not None
+        question = Question(f"mcp:{name}", name, whole, message)
+        answer = {} if await ctx.caller.ask(question) else None
+    if answer is None:
+        ctx.warn(f"{name} asked, and got no answer from the user: {message}")
+    return answer
+
+
+def _why_refused(message: str, properties: Mapping[str, Any]) -> str:
+    """Why nobody is to see a form; empty where that may be."""
     texts = [message, *(text for key, node in properties.items() for text in _labels(key, node))]
     too_much = len(properties) > MAX_FIELDS or len(str(properties)) > MAX_FORM_CHARS
     if too_much or (properties and any(map(names_secret, texts))):
-        ctx.warn(f"{name} asked for a secret or for too much; that was refused.")
-        return None
+        return "it is about a secret, or too much"
     if not all(map(_is_plain, properties.items())):
-        ctx.warn(f"{name} asked with characters that cannot be shown; that was refused.")
-        return None
-    fields = {str(key)[:64]: _field(node) for key, node in properties.items()}
-    listed = schema.get("required")
-    required = [key for key in listed if key in fields] if isinstance(listed, list) else []
-    whole = f"The MCP server {name} asks: {message}"
-    if ctx.caller.fill is not None and ctx.caller.asks_midway:
-        form = {"type": "object", "properties": fields, "required": required}
-        return await ctx.caller.fill(Form(whole, form))
-    if ctx.caller.ask is not None and ctx.caller.asks_midway and not required:
-        question = Question(f"mcp:{name}", name, whole, message)
-        return {} if await ctx.caller.ask(question) else None
-    return None
+        return "it has characters that cannot be shown"
+    return ""
+
+
+def _why_not_asked(ctx: Ctx, *, has_fields: bool) -> str:
+    """Why the person cannot be asked; empty where they can."""
+    if ctx.caller.fill is None and ctx.caller.ask is None:
+        return "nobody can be asked here"
+    if not ctx.caller.asks_midway:
+        return "this host cannot be asked in the middle of a call"
+    return "only yes or no can be asked here" if ctx.caller.fill is None and has_fields else ""
 
 
 def _labels(key: str, node: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.surfaces.cli.program import Program
-from toolcrib.toolbox import installed
+from toolcrib.toolbox import Toolbox, installed
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
@@ -38,6 +38,15 @@ def test_a_group_or_a_tool_can_be_named(program: Program) -> None:
     done = program("tools", "gti")
     assert done.code == 2
     assert "no profile, group or tool 'gti'" in done.err
+
+
+def test_tools_of_another_system_stand_under_its_names(program: Program) -> None:
+    listed = program("tools", "compat:lmstudio-web-tools", "--json").json["tools"]
+    with Toolbox(profile="compat:lmstudio-web-tools") as box:
+        wanted = {tool.name: tool.schema for tool in box.listed}
+    assert {tool["name"]: tool["schema"] for tool in listed} == wanted
+    assert not {*wanted} & {"web_search"}
+    assert program("tools", "compat:nobody").code == 2
 
 
 def test_the_list_follows_the_configured_profile(program: Program) -> None:

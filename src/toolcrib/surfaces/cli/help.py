@@ -59,12 +59,23 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 def _manual(name: str, flags: Flags) -> None:
+    from toolcrib.core.errors import UnknownTool
+    from toolcrib.core.names import plain
     from toolcrib.core.registry import Registry
+    from toolcrib.surfaces.cli.mcp_servers import looked_at, unmet
     from toolcrib.surfaces.cli.screen import wrapped
     from toolcrib.toolbox import available
     from toolcrib.tools.meta.tool_help import manual
 
-    tool = Registry(available(flags.load()).tools).resolve(name)
+    config = flags.load()
+    found = available(config)
+    try:
+        tool = Registry(found.tools).resolve(name)
+    except UnknownTool as error:
+        servers = [n for n in unmet(config, found.skipped) if plain(name).startswith(plain(n))]
+        if servers:
+            error.hint = f"The tools of {servers[0]} are not known yet. {looked_at(servers[0])}"
+        raise
     for line in manual(tool).splitlines():
         text = wrapped(line.removeprefix("- "), indent="  " if line.startswith("- ") else "")
         print(text)

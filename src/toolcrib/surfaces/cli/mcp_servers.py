@@ -15,9 +15,13 @@ from toolcrib.surfaces.cli.screen import visible, wrapped
 from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from toolcrib.core.config import Config
     from toolcrib.extensions.definitions import ToolDefinition
+    from toolcrib.extensions.own_tools import Skipped
 
+ENTRY = "mcp.servers."
 MAX_CHARS = 1_000
 
 
@@ -27,11 +31,44 @@ def show(config: Config) -> int:
         print("No MCP server is configured: [mcp.servers.NAME] with command or url.")
         return 0
     known = KnownServers(config.mcp.servers)
+    reasons = left_out(config)
     for name, settings in config.mcp.servers.items():
         what = settings.url or " ".join([settings.command, *settings.args])
-        print(f"{name:<16} {state(known.facts.get(name))}")
+        known_of_it = state(known.facts.get(name))
+        reason = f"left out: {reasons[name]}" if name in reasons else ""
+        print(wrapped(f"{name:<16} {reason or known_of_it}", more=" " * 17))
         print(wrapped(visible(what), indent=" " * 17))
     return 0
+
+
+def left_out(config: Config) -> dict[str, str]:
+    """The servers whose tools are not offered although they are switched on, and why."""
+    from toolcrib.toolbox import available
+
+    return {
+        skipped.where.removeprefix(ENTRY): skipped.reason
+        for skipped in available(config).skipped
+        if skipped.where.startswith(ENTRY)
+    }
+
+
+def unmet(config: Config, skipped: Sequence[Skipped]) -> list[str]:
+    """The servers that are offered, of which nothing is known yet.
+
+    Args:
+        config: the settings.
+        skipped: what is left out.
+    """
+    if not config.mcp.servers:
+        return []
+    without = {each.where for each in skipped}
+    known = KnownServers(config.mcp.servers)
+    return [name for name in known.unmet if f"{ENTRY}{name}" not in without]
+
+
+def looked_at(name: str) -> str:
+    """What makes the tools of a server known, in words."""
+    return f"`toolcrib mcp check {name}` starts it and asks."
 
 
 def state(facts: ServerFacts | None) -> str:
@@ -51,7 +88,10 @@ def check(config: Config, name: str) -> int:
     for tool in tools:
         print(visible(f"{tool.name}: {one_line(tool.content.get('description', ''), 100)}"))
     print(f"{name} works: {counted(len(tools), 'tool')}. {_waiting(changes, name)}".rstrip())
-    return 0
+    reason = left_out(config).get(name)
+    if reason:
+        print(wrapped(f"But its tools are left out: {reason}."))
+    return 1 if reason else 0
 
 
 def accept(config: Config, name: str, *, confirm: bool) -> int:

@@ -31,15 +31,20 @@ def run(options: Namespace, flags: Flags) -> int:
     if options.names:
         flags = replace(flags, profile=",".join(options.names))
     config = flags.load()
+    from toolcrib.core.compat import systems_of
     from toolcrib.core.registry import Registry
+    from toolcrib.surfaces.cli.mcp_servers import looked_at, unmet
     from toolcrib.surfaces.cli.screen import wrapped
     from toolcrib.toolbox import available
 
     found = available(config, retry=True)
     everything = found.tools
     off = config.switches.off()
-    registry = Registry(everything, config.tools.disabled, switched_off=off)
-    listed = registry.select(config.listed_profile)
+    profile = config.listed_profile
+    systems, unknown = systems_of(profile), unmet(config, found.skipped)
+    registry = Registry(everything, config.tools.disabled, systems, off, unknown)
+    registry.select(profile)  # says what is wrong in it
+    listed = registry.listed(profile)
     disabled = [tool for tool in everything if registry.is_disabled(tool)]
     if options.json:
         data = _data(config.profile, registry, listed, disabled)
@@ -47,7 +52,9 @@ def run(options: Namespace, flags: Flags) -> int:
         print(json.dumps({**data, "skipped": left_out}, indent=2))
     else:
         lines = _lines(config.profile, registry, listed, disabled)
-        print("\n".join([*lines, *(wrapped(f"Left out: {s}.") for s in found.skipped)]))
+        lines += [wrapped(f"Left out: {s}.") for s in found.skipped]
+        lines += [wrapped(f"Not known yet: the tools of {n}. {looked_at(n)}") for n in unknown]
+        print("\n".join(lines))
     return 0
 
 
