@@ -59,7 +59,9 @@ async def test_it_is_made_in_several_runs(each: RunBench, root: Path) -> None:
         assert not left_out(outcome.notes)
     assert git(root, "log", "--format=%s %an") == "first n\n"
     outcome = await each.changed("git remote add origin https://example.org/x.git")
-    assert ".git/config: added remote.origin.url, remote.origin.fetch" in outcome.notes
+    fetch = "remote.origin.fetch=+refs/heads/*:refs/remotes/origin/*"
+    added = f".git/config: added remote.origin.url=https://example.org/x.git, {fetch}"
+    assert added in outcome.notes
     assert git(root, "remote", "get-url", "origin") == "https://example.org/x.git\n"
     await each.undo(4)
     assert picture(root) == before

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.execution.runs.conftest import Opened, RunBench
+from tests.execution.runs.test_references import COMMITTED
 from toolcrib.core.errors import NoResults
 from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY
 from toolcrib.files.names.entry_points import PLUGINS
@@ -139,6 +140,37 @@ async def test_names_that_programs_take_for_options(bench: RunBench, name: str) 
     outcome = await bench.changed(f"mkdir -p routes; echo 1 > \"$(printf './%b' {quote(name)})\"")
     assert LIKE_AN_OPTION in str(outcome.notes)
     assert outcome.state == "held"
+
+
+BRANCHES = {
+    "a head": "printf 'ref: refs/heads/%s\\n' {} > .git/HEAD",
+    "a packed branch": (
+        "git update-ref refs/heads/{} HEAD; git pack-refs --all; find .git/refs -name '*x*' -delete"
+    ),
+    "a branch of Mercurial": "mkdir -p .hg; printf %s {} > .hg/branch",
+    "a bookmark of Mercurial": "mkdir -p .hg; printf '%040d %s\\n' 0 {} > .hg/bookmarks",
+}
+
+
+@each_case("name", ["--receive-pack=./x.sh", "$(sh<x)", "$(sh${IFS}x)"])
+@each_case("kind", list(BRANCHES))
+async def test_branches_that_programs_take_for_options(
+    bench: RunBench, root: Path, kind: str, name: str
+) -> None:
+    if not (root / ".git").exists():
+        assert (await bench.changed(COMMITTED)).state == "applied"
+    (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    for branch, state in ((name, "held"), ("fix-1/a", "applied")):
+        outcome = await bench.changed(BRANCHES[kind].format(quote(branch)))
+        assert outcome.state == state, outcome.notes
+        assert (LIKE_AN_OPTION in str(outcome.notes)) == (state == "held")
+
+
+async def test_branches_of_the_user_may_have_such_names(bench: RunBench, root: Path) -> None:
+    assert (await bench.changed(COMMITTED)).state == "applied"
+    subprocess.run(["git", "branch", "a;b"], cwd=root, check=True)
+    for script in ("git checkout -q 'a;b'", "git pack-refs --all", "echo 2 > b; git add b"):
+        assert (await bench.changed(script)).state == "applied", script
 
 
 async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) -> None:

@@ -138,10 +138,14 @@ def test_a_new_setting_is_not_called_another_one() -> None:
     assert trouble_of_change(PLAIN, new, inside, "/ws/r")[0] == "its config sets remote.n.url"
     new = PLAIN.replace(b"example.org/a", b"evil.example/a")
     assert "has another remote.origin.url" in trouble_of_change(PLAIN, new, inside)[0]
+    login = PLAIN + b'[remote "n"]\nurl = https://u:secret@h/x\n'
+    assert trouble_of_change(PLAIN, login, inside) == ("", ["remote.n.url=https://h/x"])
     new = PLAIN + b'[remote "n"]\nurl = ../o.git\n'
-    assert trouble_of_change(PLAIN, new, inside, "/ws/r") == ("", ["remote.n.url"])
+    assert trouble_of_change(PLAIN, new, inside, "/ws/r") == ("", ["remote.n.url=../o.git"])
 
 
+FETCHED = b'[remote "n"]\nfetch = %s\n'
+NESTED = b'[remote "origin/x"]\nfetch = +refs/heads/*:refs/remotes/origin/x/*\n'
 OLD = b"[core]\n\tbare = false\n[alias]\n\tst = status\n"
 
 
@@ -166,6 +170,12 @@ OLD = b"[core]\n\tbare = false\n[alias]\n\tst = status\n"
         (PLAIN, PLAIN + b'[remote "n"]\nurl = ext::sh\n', False),
         (PLAIN, PLAIN + b'[remote "--upload-pack=x;git"]\nurl = /ws/src\n', False),
         (PLAIN, PLAIN + b'[remote "n"]\npushurl = https://h/x\n', False),
+        (PLAIN, PLAIN + FETCHED % b"+refs/heads/*:refs/remotes/n/*", True),
+        (PLAIN, PLAIN + FETCHED % b"refs/heads/main:refs/remotes/n/main", True),
+        (PLAIN, PLAIN + FETCHED % b"+refs/heads/*:refs/remotes/origin/*", False),
+        (PLAIN, PLAIN + FETCHED % b"+refs/heads/a:refs/remotes/n/b", False),
+        (PLAIN, PLAIN + FETCHED % b"+refs/tags/*:refs/tags/*", False),
+        (PLAIN, PLAIN + NESTED, False),
         (PLAIN, b"", False),
         (OLD + b"[a] b = c\n", OLD + b"[a] b = c\n[user]\nname = n\n", False),
     ],

@@ -29,6 +29,7 @@ from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.changes.sources import read_content
 from toolcrib.files.names import entry_points
+from toolcrib.files.names.branch_names import names_an_option
 from toolcrib.files.names.dot_names import (
     DOT_NAME,
     MAX_VERSION_BYTES,
@@ -482,6 +483,8 @@ def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
         yield SUPER_JOURNAL, place
     if acts_by_content(delta):
         yield OTHER_REPOSITORY, place
+    if names_an_option(delta):
+        yield LIKE_AN_OPTION, place
     if entry_points.holds_entry_points(delta.path):
         content = read_content(delta.new, max_bytes=entry_points.MAX_BYTES)
         yield from [(entry_points.PLUGINS, place)] * entry_points.names_plugins(content)

@@ -183,17 +183,18 @@ def without_credentials(data: bytes) -> bytes:
     remaining: list[bytes] = []
     for section, head, continued in entries(data):
         comment = _COMMENT_SIGNS.match(continued)
-        remaining.append(_plain(head))
+        remaining.append(without_logins(head))
         if _is_secret(section, continued[comment.end() :] if comment else continued):
             remaining.append(b"\n" if head else b"")
         else:
             text = _CONTINUED.sub(b"", continued)
-            plain = _plain(text)
+            plain = without_logins(text)
             remaining.append(continued if plain == text else plain)
     return b"".join(remaining)
 
 
-def _plain(text: bytes) -> bytes:
+def without_logins(text: bytes) -> bytes:
+    """A text without logins in addresses and tokens of a known form."""
     plain = _IN_QUERY.sub(rb"\1", _PROXY_LOGIN.sub(rb"\1", _LOGIN.sub(b"", text)))
     return KNOWN.sub("", plain.decode("latin-1")).encode("latin-1")
 

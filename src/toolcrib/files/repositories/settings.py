@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from toolcrib.files.repositories.credentials import without_logins
 from toolcrib.files.repositories.places import MAX_CONFIG_BYTES
 
 MAX_CONFIG_LINE_CHARS = 500
 """Characters of a line: git once read longer ones as several."""
+MAX_SHOWN_CHARS = 100
 IDENTITY = frozenset({"user.name", "user.email"})
 
 _HEAD = re.compile(
@@ -27,6 +29,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 _URL = re.compile(r"(?:https?|ssh|git)://[\w\[][\w.\[\]@:~/%+,=-]*\Z", re.ASCII)
 _SCP = re.compile(r"(?:\w[\w.-]*@)?\w[\w.-]*:[\w.~/%+-]+\Z", re.ASCII)
 _REFS = re.compile(r"\+?refs/[\w./*@+-]+:refs/(?:remotes|tags)/[\w./*@+-]+\Z", re.ASCII)
+_FOLLOWED = re.compile(r"\+?refs/heads/([\w./@+-]+|\*):refs/remotes/([\w.@+-]+)/\1\Z", re.ASCII)
 _NAME = re.compile(r"\w[\w./@+-]*\Z|\.\Z", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _OFF = re.compile(r"(?:false|no|off|0)\Z", re.IGNORECASE)
@@ -217,12 +220,26 @@ def trouble_of_change(
         name = changed[0].name if changed else "order"
         is_new = bool(changed) and all(s.name != name for s in before)
         return f"its config {'sets' if is_new else 'has another'} {name[:100]}", []
-    return "", [setting.name for setting in after if setting not in before]
+    new = (setting for setting in after if setting not in before)
+    return "", [f"{each.name}={_shown(each.value)}" for each in new]
+
+
+def _shown(value: str) -> str:
+    return without_logins(value.encode()).decode("utf-8", "replace")[:MAX_SHOWN_CHARS]
+
+
+def _keeps_to_itself(setting: Setting) -> bool:
+    """Whether a new remote writes no branch of another one, and no tag."""
+    if setting.key != "fetch":
+        return True
+    found = _FOLLOWED.match(setting.value)
+    # Beneath the name of `a/b` branches of a remote `a` would stand.
+    return found is not None and found[2] == setting.of and "/" not in setting.of
 
 
 def _is_additional(setting: Setting, remotes: Collection[str], follow: Collection[str]) -> bool:
     if setting.section == "remote":
-        return setting.of not in remotes
+        return setting.of not in remotes and _keeps_to_itself(setting)
     if setting.section == "branch":
         led = setting.key != "remote" or setting.value in {".", *remotes} or not remotes
         return setting.of not in follow and setting.key in ("remote", "merge") and led
