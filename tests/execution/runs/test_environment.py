@@ -9,7 +9,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.execution.runs.conftest import RunBench
-from toolcrib.execution.runs.triggers import IN_VARIABLES
+from toolcrib.execution.runs.triggers import FOR_A_MODULE, IN_VARIABLES
 
 NAMED = {
     "a shell's start": ("BASH_ENV", "{root}/conf/env.sh", "mkdir conf; echo x > conf/env.sh"),
@@ -48,6 +48,7 @@ NAMED = {
     "by a link": ("BASH_ENV", "{root}/env.sh", "echo x > there; ln -s there env.sh"),
     "by a link above": ("PERL5LIB", "{root}/a/perl", "mkdir -p b/perl; ln -s b a"),
     "a module of Python's own": ("PYTHONPATH", "{root}/src", "mkdir src; echo x > src/json.py"),
+    "a module by a link": ("PYTHONPATH", "{root}/src", "mkdir src; ln -s ../x src/json.py"),
     "a package of Python's own": (
         "PYTHONPATH",
         "src",
@@ -90,6 +91,29 @@ async def test_other_changes_are_made(
     with monkeypatch.context() as patched:
         patched.setenv(name, value.format(root=root))
         assert (await bench.changed(f"rm -rf *; {script}")).state == "applied"
+
+
+LOADED = ["argparse.py", "random.pyc", "sub/logging/__init__.py", "socketserver.so", "json.py"]
+
+
+@each_case("name", LOADED)
+async def test_modules_that_commands_of_python_load(bench: RunBench, root: Path, name: str) -> None:
+    (root / "sub/.git").mkdir(parents=True, exist_ok=True)
+    outcome = await bench.changed(f"mkdir -p sub/logging; echo x > {name}")
+    assert FOR_A_MODULE in str(outcome.notes)
+    by_a_link = await bench.changed("mkdir lib; ln -s lib random; ln -s x string.py")
+    assert FOR_A_MODULE in str(by_a_link.notes)
+
+
+async def test_modules_of_the_users_elsewhere_and_of_other_names(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "random.py").write_text("")
+    names = "calendar.py statistics.py queue.py platform.py code.py test/__init__.py json/a.json"
+    names += " src/json.py src/p/logging/__init__.py types.d.ts random.py types/index.ts test.py"
+    made = f"for f in {names}; do mkdir -p $(dirname $f); echo x > $f; done"
+    outcome = await bench.changed(made)
+    assert outcome.state == "applied", outcome.notes
 
 
 async def test_a_module_of_the_users_by_such_a_name_can_be_changed(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import struct
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
 from tests.cases import each_case
 from tests.execution.runs.conftest import RunBench
+from toolcrib.files.mercurial import STORES_OTHERS
 from toolcrib.files.other_repositories import OTHER_REPOSITORY
 
 UNDO = rb"2\nplain\0branch\0undo.backup.branch.bck\0000\n\0fncache\0\0000\nplain\0dirstate\0\0000\n"
@@ -40,6 +44,7 @@ def mercurial(root: Path) -> None:
         ("store/undo.backupfiles", r"2\nplain\0requires\0undo.backup.branch.bck\0000\n"),
         ("store/undo.backupfiles", r"2\nother\0branch\0undo.backup.branch.bck\0000\n"),
         ("store/undo.backupfiles", r"2\nplain\0branch\0../a\0000\n"),
+        ("store/obsstore", "x"),
     ],
 )
 @pytest.mark.usefixtures("mercurial")
@@ -66,6 +71,69 @@ async def test_what_a_commit_of_mercurial_writes(bench: RunBench, root: Path) ->
     again = await bench.changed("echo x > hg/.hg/unknown")
     assert await bench.apply_pending(again.pending_id)
     assert (await bench.changed("echo x > hg/.hg/other")).state == "held", "each by itself"
+
+
+def entry(name: str, time: int = 7) -> bytes:
+    return struct.pack(">cllll", b"n", 0o100644, 1, time, len(name)) + name.encode()
+
+
+@pytest.fixture
+def dirstate(root: Path) -> Path:
+    for name, content in (("dirstate", bytes(40) + entry("a")), ("store/phaseroots", SECRET)):
+        (root / ".hg" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / ".hg" / name).write_bytes(content)
+    (root / ".env").write_text("K=1\n")
+    return root / ".hg/dirstate"
+
+
+SECRET = b"1 aa\n2 bb\n"
+WRITE = "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))"
+
+
+def bytes_written(name: str, content: bytes) -> str:
+    return f"python3 -c {quote(WRITE)} {name} {content.hex()}"
+
+
+MISLED = [
+    bytes_written(".hg/dirstate", bytes(40) + entry("a") + entry(".env")),
+    bytes_written(".hg/dirstate", bytes(40) + entry("a") + entry("d/../.env")),
+    bytes_written(".hg/dirstate", bytes(40) + b"odd"),
+    bytes_written(".hg/store/phaseroots", b"1 aa\n"),
+    "rm .hg/store/phaseroots",
+    "rm -r .hg/store",
+]
+
+
+@each_case("script", MISLED)
+@pytest.mark.usefixtures("dirstate")
+async def test_what_mercurial_would_store_or_send(bench: RunBench, script: str) -> None:
+    outcome = await bench.changed(script)
+    assert outcome.state == "held"
+    assert STORES_OTHERS in str(outcome.notes)
+
+
+async def test_mercurial_looks_at_files_itself(bench: RunBench, dirstate: Path) -> None:
+    """What a run says of a file's time is not believed, nor what it made of the repository."""
+    made = bytes(40) + entry("a") + entry("b", 9)
+    script = bytes_written(".hg/dirstate", made) + "; mkdir .hg/cache; echo x > .hg/cache/tags2"
+    phases = bytes_written(".hg/store/phaseroots", SECRET + b"1 cc\n")
+    outcome = await bench.changed(f"{script}; {phases}")
+    assert outcome.state == "applied", outcome.notes
+    assert dirstate.read_bytes() == bytes(40) + entry("a") + entry("b", -1)
+    assert not (dirstate.parent / "cache/tags2").exists()
+    elsewhere = b"\1" * 40 + entry("a") + entry("b", -1)
+    assert (await bench.changed(bytes_written(".hg/dirstate", elsewhere))).state == "applied"
+    assert dirstate.read_bytes() == b"\1" * 40 + entry("a", -1) + entry("b", -1)
+
+
+async def test_a_new_content_has_a_new_time(bench: RunBench, root: Path) -> None:
+    for name in ("a", "b"):
+        (root / name).write_text("one")
+        os.utime(root / name, (1_000, 1_000))
+    made = "touch -r a t; echo two > a; touch -r t a; echo two > b; touch -d @2000 b; rm t"
+    assert (await bench.changed(made)).state == "applied"
+    assert (root / "a").stat().st_mtime > 2_000
+    assert (root / "b").stat().st_mtime == 2_000
 
 
 async def test_journals_of_what_is_held(bench: RunBench, root: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,6 +18,7 @@ from toolcrib.core.config import environment
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import follow, real_path
+from toolcrib.files.repositories.places import GIT
 from toolcrib.files.targets import Targets, folders_above, words_of
 
 TABLE = tomllib.loads(Path(__file__).with_name("environment.toml").read_text("utf-8"))
@@ -34,6 +35,8 @@ LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
 _MODULE = re.compile(r"(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)\Z")
 MODULES_OF_PYTHON = sys.stdlib_module_names | frozenset(TABLE["modules"].split())
 """Of other versions than the server's too."""
+LOADED = frozenset(TABLE["loaded"].split())
+"""Of these, what usual commands of Python load, in the folder where they are started."""
 _OPTION = re.compile(r"^(?:-+\w+|@)(?=\.{0,2}/)")
 """Of `-I/path` and `@/path`."""
 _FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
@@ -77,14 +80,35 @@ class Variables:
             return False
         if _is_link(delta) and self._python.may_redirect(delta.path):
             return True
-        is_package = delta.path.name.startswith("__init__.")
-        path = delta.path.parent if is_package else delta.path
-        name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
-        is_module = not dot if is_package or _is_link(delta) else _MODULE.match(dot + ending)
-        if name not in MODULES_OF_PYTHON or not is_module:
+        path = _place_of_module(delta, MODULES_OF_PYTHON)
+        if path is None:
             return False
         is_at_top = len(path.parts) == 1 and () in self._python.ends
         return is_at_top or self._python.contain(path)
+
+
+def _place_of_module(delta: Delta, modules: Collection[str]) -> SafePath | None:
+    """The file or folder of a module of one of these names, if a change makes one; else None."""
+    is_package = delta.path.name.startswith("__init__.")
+    path = delta.path.parent if is_package else delta.path
+    name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
+    if name not in modules:
+        return None
+    is_plain = is_package or (_is_link(delta) and not dot)
+    return path if (not dot if is_plain else _MODULE.match(dot + ending)) else None
+
+
+def stands_for_module(delta: Delta) -> bool:
+    """Whether usual commands of Python would load it, in a folder where people start them.
+
+    Those are the top of a workspace and of a repository. Blocking.
+    """
+    if delta.before and not _is_link(delta):
+        return False
+    path = _place_of_module(delta, LOADED)
+    if path is None:
+        return False
+    return len(path.parts) == 1 or os.path.lexists(f"{path.parent.absolute}/{GIT}")
 
 
 def _paths_in(name: str, value: str) -> Iterator[str]:

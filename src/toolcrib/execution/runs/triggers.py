@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING
 from toolcrib.core.context import Ctx, conversation_of
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.execution.runs.environment import SearchPath, Variables
+from toolcrib.execution.runs.environment import SearchPath, Variables, stands_for_module
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.links import RunLinks
 from toolcrib.files.changes.sources import read_content
+from toolcrib.files.mercurial import STORES_OTHERS, loses_its_state, stores_others
 from toolcrib.files.names import entry_points
 from toolcrib.files.names.branch_names import names_an_option
 from toolcrib.files.names.dot_names import (
@@ -85,6 +86,7 @@ BARE_REPOSITORY = "a repository without files, whose settings git obeys in its f
 DEPENDENCIES = "what programs of the user import"
 ON_PATH = "programs on PATH"
 IN_VARIABLES = "what a variable of the environment names"
+FOR_A_MODULE = "what Python, started in that folder, loads in place of a module of its own"
 WITHOUT_IT = "without it, git runs or filters something no more"
 WITHOUT_INDEX = "without it, git forgets what it was to leave alone, and what is staged"
 CLOSED = "its owner could not read it any more, so programs would take it for empty or gone"
@@ -326,6 +328,8 @@ class _Named:
             return ON_PATH
         if self._variables.match(delta):
             return IN_VARIABLES
+        if stands_for_module(delta):
+            return FOR_A_MODULE
         database = database_of(delta.path)
         return self._links.kind(delta) or (self.kind_by_place(database) if database else "")
 
@@ -341,6 +345,8 @@ class _Named:
             return WITHOUT_IT
         if INDEX.match(fold(path.name)) and repository_depth(path) is not None:
             return WITHOUT_INDEX
+        if loses_its_state(delta):
+            return STORES_OTHERS
         if is_repository({image.path for image in delta.before}):
             return ""
         return WITHOUT_IT if self._git.has(place) or self._git.has_beneath(place) else ""
@@ -483,6 +489,8 @@ def _by_content(delta: Delta, named: _Named) -> Iterator[tuple[str, str]]:
         yield SUPER_JOURNAL, place
     if acts_by_content(delta):
         yield OTHER_REPOSITORY, place
+    if stores_others(delta):
+        yield STORES_OTHERS, place
     if names_an_option(delta):
         yield LIKE_AN_OPTION, place
     if entry_points.holds_entry_points(delta.path):

@@ -9,6 +9,7 @@ from typing import Self
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
+from toolcrib.files import mercurial
 from toolcrib.files.changes.cached_code import CODE_CACHE
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.links import RunLinks
@@ -67,7 +68,7 @@ def verdict_on(
         left.setdefault(why, []).append(display)
     shut: set[SafePath] = set()
     judge = ChangeJudge.of(found.deltas, roots, names)
-    for delta in filterfalse(_is_cached_code, judge.deltas):
+    for delta in filterfalse(_is_made_again, judge.deltas):
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         objection = judge.objection(delta)
@@ -103,11 +104,13 @@ def is_git_state(place: SafePath) -> bool:
     return GIT in place.parts[:-1] and place.name in STATE_FOLDERS
 
 
-def _is_cached_code(delta: Delta) -> bool:
-    """Whether Python would run it without a look at its source, and makes it again without it.
+def _is_made_again(delta: Delta) -> bool:
+    """Whether Python or Mercurial believes it without a look at its source, and makes it again.
 
     No diff shows what compiled code does. What lies in dependencies is asked about as a whole.
     """
+    if delta.after is not None and mercurial.is_cache(delta.path):
+        return True
     names = tuple(map(fold, delta.path.parts))
     if delta.after is None or CODE_CACHE not in names:
         return False
@@ -181,6 +184,8 @@ class ChangeJudge:
         """
         repositories = RunRepositories.among(deltas, roots, in_place=in_place)
         allowed = list(map(repositories.allowed, deltas))
+        if not in_place:
+            allowed = list(map(mercurial.without_times, allowed))
         own = frozenset({*names.protect_read, *names.protect_write})
         return cls(allowed, repositories, RunLinks(allowed, roots), own)
 
@@ -288,11 +293,19 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
                 delta.new,
                 expected=before[0].mark if before else "",
                 mode=None if before and before[0].mode == after.mode else after.mode & 0o777,
-                mtime=after.mtime,
+                mtime=_new_time(delta),
                 attributes=delta.attributes(),
             )
     step.changes += late.changes
     return step
+
+
+def _new_time(delta: Delta) -> int | None:
+    """That of a new content; None for now, where programs would take the file for unchanged."""
+    before, after = delta.before, delta.after
+    if after is None or (before and not delta.same and before[0].mtime == after.mtime):
+        return None
+    return after.mtime
 
 
 def _new_mode(mode: int) -> int | None:

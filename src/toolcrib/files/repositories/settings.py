@@ -15,7 +15,7 @@ from toolcrib.files.repositories.places import MAX_CONFIG_BYTES
 
 MAX_CONFIG_LINE_CHARS = 500
 """Characters of a line: git once read longer ones as several."""
-MAX_SHOWN_CHARS = 100
+MAX_VALUE_CHARS = 100
 IDENTITY = frozenset({"user.name", "user.email"})
 
 _HEAD = re.compile(
@@ -220,12 +220,12 @@ def trouble_of_change(
         name = changed[0].name if changed else "order"
         is_new = bool(changed) and all(s.name != name for s in before)
         return f"its config {'sets' if is_new else 'has another'} {name[:100]}", []
-    new = (setting for setting in after if setting not in before)
-    return "", [f"{each.name}={_shown(each.value)}" for each in new]
+    added = (setting for setting in after if setting not in before)
+    return "", [f"{each.name}={_without_login(each.value)}" for each in added]
 
 
-def _shown(value: str) -> str:
-    return without_logins(value.encode()).decode("utf-8", "replace")[:MAX_SHOWN_CHARS]
+def _without_login(value: str) -> str:
+    return without_logins(value.encode()).decode("utf-8", "replace")[:MAX_VALUE_CHARS]
 
 
 def _keeps_to_itself(setting: Setting) -> bool:
