@@ -10,6 +10,7 @@ from itertools import islice
 
 from toolcrib.core.config import environment
 from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.start_files import IN_FOLDERS
 from toolcrib.files.trees import entries_beneath, is_folder
 
 MAX_FOLDERS, MAX_DEPTH, MAX_SECONDS = 2_000, 12, 0.5
@@ -26,16 +27,19 @@ class OwnFolders:
 
     Attributes:
         repositories: folders in which a name lies by which git may take them for one.
+        with_start_files: those that have one of direnv.
         links: in the roots and beneath.
     """
 
     repositories: Sequence[str] = ()
+    with_start_files: Sequence[str] = ()
     links: Sequence[str] = ()
 
 
 def own_folders(roots: Sequence[str]) -> OwnFolders:
     """Look beneath absolute paths; blocking, for half a second at most."""
     repositories: list[str] = []
+    with_start_files: list[str] = []
     links: list[str] = []
     for entry in entries_beneath(
         roots,
@@ -46,9 +50,11 @@ def own_folders(roots: Sequence[str]) -> OwnFolders:
     ):
         if entry.name in MARKS_OF_REPOSITORY:
             repositories.append(entry.path.rpartition("/")[0])
+        if entry.name in IN_FOLDERS:
+            with_start_files.append(entry.path.rpartition("/")[0])
         if entry.is_symlink():
             links.append(entry.path)
-    return OwnFolders(list(dict.fromkeys(repositories)), links)
+    return OwnFolders(list(dict.fromkeys(repositories)), with_start_files, links)
 
 
 def home_links() -> list[str]:

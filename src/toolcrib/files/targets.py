@@ -27,6 +27,7 @@ _EXPANSION = re.compile(
     r"(?P<in_word>(?<=[^\s\"';|&()<>=!:,]))?(?:\$\([^()]*\)|`[^`]*`|\$\w+|\$\{[^}]*\})"
 )
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]/]+\]|\{[^{}/]*\})")
+MAX_NESTED = 5
 MAX_PATTERNS, MAX_MATCHES = 1_000, 200
 """Patterns that are noted, and what is looked up for each of what is there."""
 
@@ -150,7 +151,10 @@ def words_of(value: str) -> Iterator[tuple[bool, str]]:
     What a shell would put in is taken for the folder where the path begins, or for any name.
     """
     text = _DEFAULT.sub(r"\1", _HOME.sub("~", value.lstrip("! \t")))
-    text = _EXPANSION.sub(lambda found: "." if found["in_word"] is None else "*", text)
+    for _ in range(MAX_NESTED):  # the innermost first
+        text, count = _EXPANSION.subn(lambda found: "." if found["in_word"] is None else "*", text)
+        if not count:
+            break
     yield True, text
     with suppress(ValueError):  # quotes that are not closed
         yield from ((number == 0, word) for number, word in enumerate(shlex.split(text)))

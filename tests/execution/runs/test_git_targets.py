@@ -57,6 +57,10 @@ IN_A_REPOSITORY: Cases = {
         "git config alias.q '!\"$(git rev-parse --show-toplevel)\"/tools/q'",
         "tools/q",
     ),
+    "one command in another": (
+        'git config filter.n.clean \'sh "$(dirname "$(git rev-parse --git-dir)")/nested/c.sh"\'',
+        "nested/c.sh",
+    ),
     "an alias called as a command": ("git config alias.fetch '!tools/fetch'", "tools/fetch"),
     "a filter": ("git config filter.x.clean \"'tools/my clean' %f\"", "tools/my clean"),
     "an update of a module": ("git config submodule.s.update '!./tools/su'", "tools/su"),

@@ -155,7 +155,8 @@ class Triggers:
             roots = [root.real for root in self._workspace.roots]
             own = await asyncio.to_thread(own_folders, roots)
             git = await find_git_targets(ctx, find_program(ctx, "git"), changed, own.repositories)
-            start = await asyncio.to_thread(find_start_targets, roots, own.repositories)
+            starting = [*own.with_start_files, *own.repositories]
+            start = await asyncio.to_thread(find_start_targets, roots, starting)
             links = [*own.links, *await asyncio.to_thread(home_links)]
         settings = {GIT_SETTINGS: git, START_FILE: start}
         return await asyncio.to_thread(self._report, deltas, ctx.session.id, settings, links)
