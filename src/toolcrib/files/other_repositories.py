@@ -7,7 +7,9 @@ may be.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -31,6 +33,14 @@ ID_AT, ID_END, MIN_PAGE = 68, 72, 512
 _BACKUPS = ("undo.backupfiles", "undo")
 HOOKS, TEMPLATE, MARKS = "hooks", ".tmpl", ("format", "db")
 """Of a Subversion repository: the folder of programs, examples of these, what else it has."""
+CONF = frozenset({"svnserve.conf", "hooks-env", "authz", "passwd"})
+"""In the folder `conf` of a Subversion repository: what its server obeys."""
+PRISTINE = re.compile(r"(?:^|/)\.svn/pristine/[0-9a-f]{2}/([0-9a-f]{40})\.svn-base\Z")
+"""A content that `svn revert` brings back, by its hash."""
+CVS_ROOT, CVS_NOTES = "cvsroot", frozenset({"history", "val-tags"})
+"""The folder of a repository of CVS with programs, and what each command notes there."""
+TABLE_OF_FOSSIL, MAX_SCHEMA_BYTES = b"rcvfrom", 4_000_000
+"""By what its repositories are known too, and how much is looked at."""
 _LOCATIONS = {b"": "store/", b"store": "store/", b"plain": ""}
 
 
@@ -43,7 +53,7 @@ def database_of(path: SafePath) -> SafePath | None:
 
 
 def acts_by_content(delta: Delta) -> bool:
-    """Whether Mercurial or Fossil would do something by what a change writes. Blocking."""
+    """Whether a program other than git would do something by what a change writes. Blocking."""
     path, before, after = delta.path, delta.before, delta.after
     if before and _is_of_fossil(before[0], delta.old):
         return True
@@ -52,7 +62,11 @@ def acts_by_content(delta: Delta) -> bool:
     if (database := database_of(path)) is not None:
         with suppress(OSError):
             return _has_mark(read_plain(database.absolute, ID_END, follow=False))
+    if (found := PRISTINE.search("/".join(path.parts))) is not None and not delta.same:
+        return _hash_of(delta.new) != found[1]
     names = list(map(fold, path.parts))
+    if CVS_ROOT in names[:-1]:
+        return names[-1] not in CVS_NOTES
     if ".hg" not in names[:-1]:
         return False
     depth = names.index(".hg") + 1
@@ -95,13 +109,25 @@ def _is_of_fossil(state: EntryState, content: Source | None) -> bool:
     """Whether a file is a database of Fossil; one of SQLite has whole pages."""
     if content is None or not state.size or state.size % MIN_PAGE:
         return False
-    data = b""
+    data = bytearray()
     with suppress(ToolError, OSError):
         for chunk in content.chunks():
             data += chunk
-            if len(data) >= ID_END:
+            is_database = data.startswith(SQLITE_MAGIC)
+            if len(data) >= (MAX_SCHEMA_BYTES if is_database else ID_END):
                 break
-    return _has_mark(data[:ID_END])
+    # Old ones have no mark.
+    has_table = data.startswith(SQLITE_MAGIC) and TABLE_OF_FOSSIL in data.lower()
+    return has_table or _has_mark(bytes(data[:ID_END]))
+
+
+def _hash_of(content: Source | None) -> str:
+    hasher = hashlib.sha1(usedforsecurity=False)
+    with suppress(ToolError, OSError):
+        for chunk in content.chunks() if content is not None else ():
+            hasher.update(chunk)
+        return hasher.hexdigest()
+    return ""
 
 
 def _has_mark(data: bytes) -> bool:
@@ -109,8 +135,15 @@ def _has_mark(data: bytes) -> bool:
     return data.startswith(SQLITE_MAGIC) and found in FOSSIL_IDS
 
 
+def _settles(delta: Delta) -> bool:
+    """Whether more stands there than the comments of a new repository."""
+    content = read_content(delta.new)
+    lines = (content or b"?").split(b"\n")
+    return any(line.strip() and not line.startswith((b"#", b"[")) for line in lines)
+
+
 class SubversionHooks:
-    """The programs of Subversion repositories among changes. Blocking.
+    """The programs of Subversion repositories among changes, and what names some. Blocking.
 
     Args:
         made: what is there that was not.
@@ -122,6 +155,8 @@ class SubversionHooks:
     def has(self, delta: Delta) -> bool:
         """Whether a change is one, or makes a repository of a folder that has some."""
         path, after = delta.path, delta.after
+        if len(path.parts) > 1 and path.parts[-2] == "conf" and path.name in CONF:
+            return _settles(delta) and self._is_repository(path.parent.parent)
         if len(path.parts) > 1 and path.parts[-2] == HOOKS and not path.name.endswith(TEMPLATE):
             return self._is_repository(path.parent.parent)
         if path.name == HOOKS:

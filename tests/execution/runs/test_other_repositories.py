@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import struct
@@ -158,6 +159,30 @@ async def test_hooks_of_subversion(bench: RunBench, root: Path) -> None:
     made = "mkdir -p s/hooks s/db; echo 5 > s/format; echo x > s/hooks/pre-commit.tmpl"
     assert (await bench.changed(f"{made}; echo 1 > r/db/current")).state == "applied"
     assert (await bench.changed("echo x > s/hooks/post-commit")).state == "held"
+    for name in ("svnserve.conf", "hooks-env", "passwd"):
+        plain = await bench.changed(f"mkdir -p s/conf; printf '# x\\n[a]\\n' > s/conf/{name}")
+        assert plain.state == "applied", plain.notes
+        assert (await bench.changed(f"echo a = x >> s/conf/{name}")).state == "held"
+        assert (await bench.changed(f"mkdir -p q/conf; echo a = x > q/conf/{name}")).state == (
+            "applied"
+        )
+
+
+async def test_contents_that_subversion_brings_back(bench: RunBench, root: Path) -> None:
+    content = b"one\n"
+    digest = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    name = f".svn/pristine/{digest[:2]}/{digest}.svn-base"
+    assert (await bench.changed(written(name, "one\n"))).state == "applied"
+    held = await bench.changed(f"echo evil > {name}")
+    assert OTHER_REPOSITORY in str(held.notes)
+
+
+async def test_what_a_repository_of_cvs_runs(bench: RunBench, root: Path) -> None:
+    for name in ("loginfo", "modules"):
+        held = await bench.changed(written(f"r/CVSROOT/{name}", "ALL sh x"))
+        assert OTHER_REPOSITORY in str(held.notes)
+    committed = [written(name, "x") for name in ("r/CVSROOT/history", "r/m/a,v", "cvsroot")]
+    assert (await bench.changed("; ".join(committed))).state == "applied"
 
 
 async def test_a_database_of_fossil_of_any_name(bench: RunBench, root: Path) -> None:
@@ -166,12 +191,16 @@ async def test_a_database_of_fossil_of_any_name(bench: RunBench, root: Path) -> 
             database.execute(f"pragma application_id = {mark}")
             database.execute("create table config (name)")
             database.commit()
+    with closing(sqlite3.connect(root / "old.db")) as database:
+        database.execute("create table RCVFROM (name)")
+        database.execute("create table config (name)")
     change = "import sqlite3; c = sqlite3.connect('{}'); c.execute('{}'); c.commit()"
     insert = "insert into config values (1)"
     for made in (
         f'python3 -c "{change.format("r.bin", insert)}"',
         f'python3 -c "{change.format("r.bin", "pragma application_id = 0")}"',
         "echo x > r.bin-journal",
+        f'python3 -c "{change.format("old.db", insert)}"',
     ):
         outcome = await bench.changed(made)
         assert OTHER_REPOSITORY in str(outcome.notes), made

@@ -42,8 +42,9 @@ ACTED_ON = [
     ".local/share/bash-completion/completions/git", ".fzf.bash", ".cargo/env", ".latexmkrc",
     ".sdkman/bin/sdkman-init.sh", ".ctags.d/x.ctags", ".terraform/providers/x", "rlcompleter.py",
     ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
-    ".merlin", ".byebugrc", ".user.ini", "pip.py", "pip/__init__.py", "ansible.cfg",
-    ".appveyor.yml", ".cirrus.star", "public/.htaccess",
+    ".merlin", ".byebugrc", ".user.ini", "META-INF/services/com.sun.source.util.Plugin",
+    "META-INF/services/java.nio.file.spi.FileSystemProvider", "ansible.cfg",
+    "pip.py", "pip/__init__.py", ".appveyor.yml", ".cirrus.star", "public/.htaccess",
     "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
     "pytest/__init__.py", "sitecustomize.so", "sitecustomize/__init__.py", "usercustomize.pyc",
     "usercustomize/__init__.py", "env/conda-meta/history", "renv/activate.R", "phpcs.xml.dist",
@@ -131,6 +132,7 @@ OPTIONS = [
     "-x", "+!sh x", "+so x", "+so.x.txt", "@x", "a|", "|a", "a --checkpoint=1", " |touch x",
     "touch x| ", "touch x|\\t", " >z.txt", "a -I sh", "a\\t-rf", 'a "-rf" b', "x;touch x;.c",
     "x`id`", "$(id)", "+so.tmp.ts", "+1so x", ":(top)x", "png:|id", "a<b",
+    "glob:.en?", "set:x", "listfile:x", "path:x", "~",
     "routes/-cmake", "routes/-kevil", "routes/-rf", "routes/-delete", "routes/-types x",
 ]  # fmt: skip
 
@@ -177,6 +179,7 @@ async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) 
     names = ("+page.svelte", "+page.server.ts", "+layout@.svelte", "+page@(app).svelte")
     names += ("+not-found.tsx", "routes/-utils.ts", "routes/-components/a.tsx", "a - b.md")
     names += ("+1.txt", "+49 15 2.vcf", "a; b.md", "R&D -- x.md", "t -3.csv", "lr=0.1.ckpt")
+    names += ("re: offer.eml", "Re:x.eml", "glob.txt", "~a.txt", "a~", "llama3:8b.gguf")
     made = "mkdir -p @types routes/-components; >@types/x.ts; touch"
     outcome = await bench.changed(f"{made} {' '.join(map(repr, names))}")
     assert outcome.state == "applied", outcome.notes

@@ -30,6 +30,14 @@ _IN_NAMES = re.compile(
 """Signs of a shell and of git, and a word that is an option by itself."""
 
 
+_PATTERN = re.compile(
+    r"(?:(?:rel|root)?(?:glob|path|re)|rootfilesin|filepath|set|listfile0?|(?:sub)?include):\S"
+)
+"""What Mercurial takes for a pattern, or for files with some, as by `hg add *`."""
+_HOME = "~"
+"""It is the home folder in a line for a shell: whoever removes it there removes all."""
+
+
 def is_like_an_option(name: str, above: Collection[str], *, is_file: bool) -> bool:
     """Whether a new file or folder has such a name.
 
@@ -38,6 +46,8 @@ def is_like_an_option(name: str, above: Collection[str], *, is_file: bool) -> bo
         above: those of the folders that hold it.
         is_file: whether it is none of a folder.
     """
+    if name == _HOME or _PATTERN.match(name):
+        return True
     if name.startswith("-"):
         return ROUTES not in above or not _NO_ROUTE.fullmatch(name)
     if is_file and name.startswith("@"):
