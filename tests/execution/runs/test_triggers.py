@@ -15,6 +15,7 @@ from tests.execution.runs.conftest import Opened, RunBench
 from tests.execution.runs.test_references import COMMITTED
 from toolcrib.core.errors import NoResults
 from toolcrib.execution.runs.triggers import CLOSED, IN_REPOSITORY
+from toolcrib.files.names.dot_names import DOT_NAME
 from toolcrib.files.names.entry_points import PLUGINS
 from toolcrib.files.names.option_names import LIKE_AN_OPTION
 
@@ -44,7 +45,7 @@ ACTED_ON = [
     ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
     ".merlin", ".byebugrc", ".user.ini", "META-INF/services/com.sun.source.util.Plugin",
     "META-INF/services/java.nio.file.spi.FileSystemProvider", "ansible.cfg",
-    "pip.py", "pip/__init__.py", ".appveyor.yml", ".cirrus.star", "public/.htaccess",
+    "ctags.d/x.ctags", "pip.py", "pip/__init__.py", ".appveyor.yml", ".cirrus.star", "public/.htaccess",
     "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
     "pytest/__init__.py", "sitecustomize.so", "sitecustomize/__init__.py", "usercustomize.pyc",
     "usercustomize/__init__.py", "env/conda-meta/history", "renv/activate.R", "phpcs.xml.dist",
@@ -132,7 +133,8 @@ OPTIONS = [
     "-x", "+!sh x", "+so x", "+so.x.txt", "@x", "a|", "|a", "a --checkpoint=1", " |touch x",
     "touch x| ", "touch x|\\t", " >z.txt", "a -I sh", "a\\t-rf", 'a "-rf" b', "x;touch x;.c",
     "x`id`", "$(id)", "+so.tmp.ts", "+1so x", ":(top)x", "png:|id", "a<b",
-    "glob:.en?", "set:x", "listfile:x", "path:x", "~",
+    "a --to-command=x.sh", "a --x.y=z", "a --rsh x.y", "glob:.en?", "set:x", "listfile:x",
+    "path:x", "~",
     "routes/-cmake", "routes/-kevil", "routes/-rf", "routes/-delete", "routes/-types x",
 ]  # fmt: skip
 
@@ -142,6 +144,11 @@ async def test_names_that_programs_take_for_options(bench: RunBench, name: str) 
     outcome = await bench.changed(f"mkdir -p routes; echo 1 > \"$(printf './%b' {quote(name)})\"")
     assert LIKE_AN_OPTION in str(outcome.notes)
     assert outcome.state == "held"
+
+
+async def test_a_name_that_is_an_ending_is_not_said_to_be_more(bench: RunBench) -> None:
+    outcome = await bench.changed("ln -s x .lnk")
+    assert DOT_NAME in str(outcome.notes)
 
 
 BRANCHES = {
@@ -179,7 +186,15 @@ async def test_routes_of_frameworks_are_no_options(bench: RunBench, root: Path) 
     names = ("+page.svelte", "+page.server.ts", "+layout@.svelte", "+page@(app).svelte")
     names += ("+not-found.tsx", "routes/-utils.ts", "routes/-components/a.tsx", "a - b.md")
     names += ("+1.txt", "+49 15 2.vcf", "a; b.md", "R&D -- x.md", "t -3.csv", "lr=0.1.ckpt")
-    names += ("re: offer.eml", "Re:x.eml", "glob.txt", "~a.txt", "a~", "llama3:8b.gguf")
+    names += (
+        "re: offer.eml",
+        "Re:x.eml",
+        "glob.txt",
+        "plan --old.txt",
+        "~a.txt",
+        "a~",
+        "llama3:8b.gguf",
+    )
     made = "mkdir -p @types routes/-components; >@types/x.ts; touch"
     outcome = await bench.changed(f"{made} {' '.join(map(repr, names))}")
     assert outcome.state == "applied", outcome.notes

@@ -24,10 +24,10 @@ _NO_ROUTE = re.compile(
 )
 """What frameworks leave out in their folder of that name: none is an option of common programs."""
 _IN_NAMES = re.compile(
-    r"[\x00-\x1f\x7f`|<>]|\$[({]|;\S|^:|(?:^|\s)[\"'\\]*-(?!\d+(?:[\s.,%)]|$))(?:[^\s-]|-\S)",
+    r"[\x00-\x1f\x7f`|<>]|\$[({]|;\S|^:|(?:^|\s)[\"'\\]*-(?!\d+(?:[\s.,%)]|$))(?:[^\s-]|-(?![\w-]+\.[^\s=]*(?:\s|$))\S)",
     re.ASCII,
 )
-"""Signs of a shell and of git, and a word that is an option by itself."""
+"""Signs of a shell and of git, and a word that is an option by itself: no long one has a dot."""
 
 
 _PATTERN = re.compile(
