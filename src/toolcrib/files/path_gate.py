@@ -660,7 +660,8 @@ class PathGate:
 
         def find() -> tuple[str, list[str]]:
             found = guesses(path.parts, lambda parts: self._list_names(path.at(parts)))
-            near = [path.at(parts).display for parts in found]
+            # What is not there may be there by now.
+            near = [path.at(parts).display for parts in found if tuple(parts) != path.parts]
             if near:
                 return f"Did you mean {' or '.join(near)}?", near
             above = (path.ancestor(depth) for depth in reversed(range(len(path.parts))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,23 @@ async def _hold_and_look(bench: RunBench, root: Path) -> None:
     assert "more lines of the difference]" in displayed
     assert "\x1b" not in displayed
     assert await bench.runs.preview("none", bench.ctx()) == ""
+
+
+async def test_all_on_which_programs_act_is_named(bench: RunBench, root: Path) -> None:
+    made = (
+        "mkdir -p a z; for n in $(seq 50); do echo 1 > a/$n; mkdir z/$n; echo 1 > z/$n/{}.md; done"
+    )
+    pending = await bench.changed(made.format("AGENTS"))
+    displayed = await bench.runs.preview(pending.pending_id, bench.ctx())
+    assert all(f"z/{n}/AGENTS.md" in displayed for n in range(1, 51))
+    assert "[50 more files]" in displayed
+    later = await bench.changed(f"rm -rf a z; {made.format('x')}; echo 1 > z/tool", commit="ask")
+    shell = f"git init -q; git config core.pager {root}/z/tool"
+    subprocess.run(["/bin/sh", "-ec", shell], cwd=root, check=True)
+    assert (await bench.apply_pending(later.pending_id)).state == "held"
+    displayed = await bench.runs.preview(later.pending_id, bench.ctx())
+    assert displayed.startswith("created z/tool")
+    assert "what the settings of git point at" in displayed
 
 
 async def test_what_is_no_text_is_said_not_to_be_shown(bench: RunBench) -> None:

@@ -137,6 +137,7 @@ async def test_what_the_user_had_stays_beside_a_run(bench: RunBench, root: Path)
         await lines_of(running, "made")
         notes = (await running.finish()).notes
         assert ("put back as it was" in str(notes)) == ("symbolic" in script), notes
+        assert "left as it is" not in str(notes)
     assert shell(root, "git symbolic-ref refs/heads/master") == "refs/heads/main\n"
     shell(root, "echo both > a; git add a; GIT_EDITOR=true git rebase --continue")
     assert shell(root, "git log --format=%s").split() == ["three", "two", "one"]

@@ -121,6 +121,13 @@ def test_what_is_near_is_searched_when_the_hint_is_read_and_a_traceback_shows_it
     assert searches == ["once"]
 
 
+def test_what_came_meanwhile_is_not_asked_about(project: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(NotFound) as caught:
+        project.resolve("later.txt", "").read_bytes(10)
+    (tmp_path / "later.txt").write_text("x")
+    assert "later.txt?" not in caught.value.hint
+
+
 @each_case(
     ("requested", "folder"),
     [

@@ -104,9 +104,9 @@ def drop(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
     connection.executemany("DELETE FROM held_run WHERE id = ?", [(run,) for run in runs])
 
 
-def leave_to_user(connection: sqlite3.Connection, run: str) -> None:
-    """Let nobody but the user make the changes of one."""
-    connection.execute("UPDATE held_run SET for_user = 1 WHERE id = ?", (run,))
+def leave_to_user(connection: sqlite3.Connection, run: str, preview: str) -> None:
+    """Let nobody but the user make the changes of one, who sees this of it."""
+    connection.execute("UPDATE held_run SET for_user = 1, preview = ? WHERE id = ?", (preview, run))
 
 
 def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list[PendingRun]:

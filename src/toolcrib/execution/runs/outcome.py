@@ -33,7 +33,7 @@ class RunOutcome:
             "held" until `Runs.apply` or `Runs.drop`, "dropped" for good.
         step: its number in the undo log; 0 where there is none.
         pending_id: the id of the pending run.
-        files, more, diff: see `ChangeView`.
+        files, more, diff, foremost: see `ChangeView`.
         notes: one line each: what was not taken over and why, what cannot be undone,
             conflicts and how to go on.
         overtaken: whether others changed the same files since, so that it can only be
@@ -48,6 +48,7 @@ class RunOutcome:
     diff: str = ""
     notes: tuple[str, ...] = ()
     overtaken: bool = False
+    foremost: int = 0
 
     @property
     def next(self) -> Next | None:
@@ -59,9 +60,8 @@ class RunOutcome:
     @property
     def preview(self) -> str:
         """What a person sees of it before they allow it: its files, and the diff."""
-        files = [
-            f"{each.kind} {each.path} ({each.extent})" for each in self.files[:MAX_PREVIEW_FILES]
-        ]
+        count = max(MAX_PREVIEW_FILES, self.foremost)
+        files = [f"{each.kind} {each.path} ({each.extent})" for each in self.files[:count]]
         more = len(self.files) + self.more - len(files)
         files += [f"[{counted(more, 'more file')}]"] if more else []
         return "\n".join((*files, *self.notes, self.diff))
@@ -104,6 +104,7 @@ def described(outcome: RunOutcome, view: ChangeView, notes: Iterable[str] = ()) 
         files=tuple(view.files),
         more=view.more,
         diff=view.diff,
+        foremost=view.foremost,
         notes=(*notes, *view.notes),
     )
 

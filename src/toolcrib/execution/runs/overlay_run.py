@@ -229,10 +229,13 @@ class OverlayRun:
         reasons = _reasons(deltas, Verdict(), "")
         overtaken = bool(deltas.conflicts)
         if not reasons and not for_user:
-            reasons = list((await self._context.triggers.among(verdict.deltas, ctx)).lines)
+            found = await self._context.triggers.among(verdict.deltas, ctx)
+            reasons = list(found.lines)
             if reasons:
                 run = self._folder.id
-                await self._context.rows.write(lambda c: folders.leave_to_user(c, run))
+                view = await asyncio.to_thread(self._view, verdict, view, found, check)
+                preview = described(RunOutcome(), view, _pending_notes(reasons)).preview
+                await self._context.rows.write(lambda c: folders.leave_to_user(c, run, preview))
         if not reasons:
             await self._remember(deltas)  # it may be the end of this process
             try:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import filterfalse
 from typing import Self
 
 from toolcrib.core.errors import ToolError
@@ -144,7 +145,7 @@ class Comparison:
         """Put back what must not have been changed; whether there was something."""
         wrong: dict[str, str] = {}
         stays: set[str] = set()
-        for delta in judge.deltas:
+        for delta in filterfalse(self._is_put_back, judge.deltas):
             if found := judge.objection(delta):
                 relative, why = "/".join(found.place.parts), found.why
             elif why := _oddity(delta.after):
@@ -171,6 +172,12 @@ class Comparison:
         if self.restores and any(is_git_state(self._path(relative)) for relative in wrong):
             self.notes.append(NO_STATE)
         return bool(done)
+
+    def _is_put_back(self, delta: Delta) -> bool:
+        """Whether a file is as it was since the run went on."""
+        before, after = delta.before, delta.after
+        is_same = bool(delta.same and before and after and after.mode == before[0].mode)
+        return is_same and not self.restores
 
     def _moved_away(self, deltas: Iterable[Delta], wrong: dict[str, str]) -> dict[str, str]:
         """What is wrong with names whose folder is gone, and which are taken away elsewhere.

@@ -71,12 +71,14 @@ class ChangeView:
         more: how many changed files are not in `files`, those of such folders included.
         diff: a unified diff of the text files, bounded.
         notes: a line for each folder whose content is only counted.
+        foremost: how many of the first files a person has to see by name.
     """
 
     check: Callable[[], None]
     files: list[ChangedFile] = field(default_factory=list)
     more: int = 0
     notes: list[str] = field(default_factory=list)
+    foremost: int = 0
     _pieces: list[str] = field(default_factory=list)
     _lines: int = 0
     _read: int = 0
@@ -113,6 +115,7 @@ class ChangeView:
                     view.more += 1
                 else:
                     view._add(delta, name, kind, size)
+                    view.foremost += delta.path in foremost
         for folder, counts in bulk.items():
             text = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
             files = counted(sum(counts.values()), "file")
