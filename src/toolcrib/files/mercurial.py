@@ -46,16 +46,17 @@ def inner_of(path: SafePath) -> str:
 
 def without_times(delta: Delta) -> Delta:
     """A change of the dirstate, so that Mercurial looks at the files of each new entry itself."""
-    if inner_of(delta.path) != DIRSTATE or not delta.before or delta.same:
+    if inner_of(delta.path) != DIRSTATE or delta.same:
         return delta
     new = read_content(delta.new, max_bytes=MAX_INDEX_BYTES)
+    if new is None:
+        return delta
     old = read_content(delta.old, max_bytes=MAX_INDEX_BYTES) or b""
     with suppress(ValueError, struct.error):
-        is_at_same = new is not None and new[:PARENTS_BYTES] == old[:PARENTS_BYTES]
+        is_at_same = new[:PARENTS_BYTES] == old[:PARENTS_BYTES]
         known = set(_entries(old) if is_at_same else ())
-        entries = (each if each in known else _without_time(each) for each in _entries(new or b""))
-        plain = b"".join(((new or b"")[:PARENTS_BYTES], *entries))
-        return replace(delta, new=BytesSource(plain))
+        entries = (each if each in known else _without_time(each) for each in _entries(new))
+        return replace(delta, new=BytesSource(b"".join((new[:PARENTS_BYTES], *entries))))
     return delta
 
 

@@ -125,6 +125,9 @@ async def test_mercurial_looks_at_files_itself(bench: RunBench, dirstate: Path) 
     elsewhere = b"\1" * 40 + entry("a") + entry("b", -1)
     assert (await bench.changed(bytes_written(".hg/dirstate", elsewhere))).state == "applied"
     assert dirstate.read_bytes() == b"\1" * 40 + entry("a", -1) + entry("b", -1)
+    assert (await bench.changed("rm .hg/dirstate")).state == "applied"
+    assert (await bench.changed(bytes_written(".hg/dirstate", made))).state == "applied"
+    assert dirstate.read_bytes() == bytes(40) + entry("a", -1) + entry("b", -1)
 
 
 async def test_a_new_content_has_a_new_time(bench: RunBench, root: Path) -> None:

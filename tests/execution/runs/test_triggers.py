@@ -44,8 +44,8 @@ ACTED_ON = [
     ".sdkman/bin/sdkman-init.sh", ".ctags.d/x.ctags", ".terraform/providers/x", "rlcompleter.py",
     ".proverc", ".lesskey", ".oh-my-zsh/custom/x.zsh", ".asdf/shims/x", ".local/share/nvim/site/x",
     ".merlin", ".byebugrc", ".user.ini", "META-INF/services/com.sun.source.util.Plugin",
-    "META-INF/services/java.nio.file.spi.FileSystemProvider", "ansible.cfg",
-    "ctags.d/x.ctags", "pip.py", "pip/__init__.py", ".appveyor.yml", ".cirrus.star", "public/.htaccess",
+    "META-INF/services/java.nio.file.spi.FileSystemProvider", "ansible.cfg", "ctags.d/x.ctags",
+    "pip.py", "pip/__init__.py", ".appveyor.yml", ".cirrus.star", "public/.htaccess",
     "ipykernel_launcher.py", ".ropeproject/config.py", ".jupytext.toml",
     "pytest/__init__.py", "sitecustomize.so", "sitecustomize/__init__.py", "usercustomize.pyc",
     "usercustomize/__init__.py", "env/conda-meta/history", "renv/activate.R", "phpcs.xml.dist",
@@ -156,7 +156,7 @@ BRANCHES = {
     "a packed branch": (
         "git update-ref refs/heads/{} HEAD; git pack-refs --all; find .git/refs -name '*x*' -delete"
     ),
-    "a branch of Mercurial": "mkdir -p .hg; printf %s {} > .hg/branch",
+    "a branch of Mercurial": "mkdir -p .hg; printf '\\n%s' {} > .hg/branch",
     "a bookmark of Mercurial": "mkdir -p .hg; printf '%040d %s\\n' 0 {} > .hg/bookmarks",
 }
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewher
 Parts = tuple[str, ...]
 SET_SIGNAL = 10
 """F_SETSIG: which signal tells of a broken lease. One that a process ignores by itself."""
+REPOSITORIES = frozenset({".git", ".hg"})
+"""Of what is in them, some is written otherwise than the run wrote it."""
 MIN_FILES = 32
 """Fewer new files in a folder that was there are copied, each a change of its own."""
 
@@ -75,7 +77,7 @@ class Takeover:
             if _is_folder(delta) and self._can_rename_to(delta.path.parent):
                 with suppress(OSError):
                     self._take(delta)
-            elif delta.new is not None and ".git" not in parts:
+            elif delta.new is not None and REPOSITORIES.isdisjoint(parts):
                 single[parts[:-1]].append(delta)
         for files in single.values():
             if len(files) >= MIN_FILES and self._can_rename_to(files[0].path.parent):

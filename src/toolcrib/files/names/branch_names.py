@@ -38,16 +38,17 @@ def names_an_option(delta: Delta) -> bool:
 
 
 def _names_in(file: str, content: bytes | None) -> Iterator[str]:
-    lines = (content or b"").decode("utf-8", "surrogateescape").split("\n")
-    if file == HEAD:
-        lines = [line.strip() for line in lines if line.startswith(SYMBOLIC)]
+    text = (content or b"").decode("utf-8", "surrogateescape")
     if file in ONE_NAME:
-        yield from filter(None, lines[:1])
+        yield text.strip()
         return
-    for line in lines:
-        _, blank, name = line.partition(" ")
-        if blank and not line.startswith(COMMENTS):
-            yield name.strip()
+    for line in text.split("\n"):
+        if file == HEAD:
+            words = [SYMBOLIC, line.removeprefix(SYMBOLIC)] * line.startswith(SYMBOLIC)
+        else:
+            words = line.split(None, 1)
+        if len(words) > 1 and not line.startswith(COMMENTS):
+            yield words[1].strip()
 
 
 def _is_like_an_option(name: str) -> bool:
