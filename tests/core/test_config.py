@@ -44,6 +44,22 @@ def test_lists_are_json_or_commas_or_lines(monkeypatch: pytest.MonkeyPatch) -> N
         assert Config.load().workspace.protect_write == ["a", "b"]
 
 
+def test_quotes_around_a_text_are_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in `toolcrib config set`: what is quoted is read as JSON or TOML."""
+    for given, value in (
+        ('"SHOP_PASSWORD"', "SHOP_PASSWORD"),
+        ("'SHOP_PASSWORD'", "SHOP_PASSWORD"),
+        ('"a\\"b"', 'a"b'),
+        ('"open', '"open'),
+        ("it's", "it's"),
+        ("'a'\nb = 'c'", "'a'\nb = 'c'"),
+    ):
+        assert setting(["x"], given, "x") == {"x": value}
+    assert setting(["x"], "{ a = [1] }", "x") == {"x": {"a": [1]}}
+    monkeypatch.setenv("TOOLCRIB_WEB__SEARCH__REGION", '"de-DE"')
+    assert Config.load().web.search.region == "de-DE"
+
+
 def test_a_provider_is_configured_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLCRIB_WEB__PROVIDERS__SEARXNG__BASE_URL", "http://127.0.0.1:8888")
     assert Config.load().web.providers["searxng"].base_url == "http://127.0.0.1:8888"

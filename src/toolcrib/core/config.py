@@ -82,18 +82,37 @@ def read_environment(environ: Mapping[str, str], tree: type[BaseModel]) -> dict[
 
 
 def setting(path: Sequence[str], text: str, name: str) -> dict[str, Any]:
-    """One value at its place, as a layer; text that starts like JSON is read as JSON.
+    """One value at its place, as a layer.
+
+    What begins like a list, a table or a quoted text is read as JSON, or as TOML.
 
     Raises:
-        ConfigError: it looks like JSON and is not; `name` says where it stands.
+        ConfigError: it begins like a list or a table and is none; `name` says where it stands.
     """
     value: Any = text
-    if text.lstrip().startswith(("[", "{")):
+    if text.lstrip().startswith(("[", "{", '"', "'")):
         try:
-            value = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
+            value = _read_value(text)
+        except (ValueError, RecursionError) as error:
+            if text.lstrip().startswith(("[", "{")):
+                raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
     return nested(path, value)
+
+
+def _read_value(text: str) -> Any:
+    """A value written as JSON or as TOML.
+
+    Raises:
+        ValueError: it is neither; what is wrong with it as JSON.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        with suppress(tomllib.TOMLDecodeError):
+            found = tomllib.loads(f"value = {text}")
+            if len(found) == 1:
+                return found["value"]
+        raise
 
 
 def nested(path: Sequence[str], value: Any) -> dict[str, Any]:
