@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
-from toolcrib.extensions.own_tools import CACHE_NAME, tools_folder
+from toolcrib.extensions.own_tools import CACHE_NAME, IMPORT_SECONDS, tools_folder
 from toolcrib.toolbox import available
 
 GOOD = '''
@@ -335,5 +336,11 @@ def test_an_import_that_hangs_is_given_up(folder: Path, workspace: Path) -> None
     (folder / "good.py").write_text(ONE.format(name="good"))
     found = reasons(workspace)
     assert ["does not end" in found[name] for name in ("spins.py", "waits.py")] == [True] * 2
+    tree, began = Config.load({"workspace": {"roots": [str(workspace)]}}), time.monotonic()
+    assert len(available(tree, retry=True).skipped) == 2
+    assert time.monotonic() - began < IMPORT_SECONDS / 2, "not tried again before a change"
+    (folder / "spins.py").write_text(ONE.format(name="spins"))
+    (folder / "waits.py").unlink()
+    assert "spins" in {tool.name for tool in available(tree).tools}
     with Toolbox(workspace=workspace) as box:
         assert box.call_sync("good").text == "word"

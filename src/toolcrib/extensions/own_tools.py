@@ -43,6 +43,10 @@ POINTS = "toolcrib.tools"
 CACHE_NAME = "own_tools.json"
 CHILD = str(Path(__file__).with_name("inspection_child.py"))
 IMPORT_SECONDS = 10.0
+HUNG = (
+    f"its import does not end within {IMPORT_SECONDS:g} seconds; "
+    "it is tried again when a file there has changed"
+)
 AT_ONCE = 4
 MAX_FILES = 200
 MAX_STAMPED = 2_000
@@ -92,7 +96,8 @@ def own_tools(config: Config, others: Iterable[Tool], *, retry: bool = False) ->
         config: whose workspace says where nothing is loaded from. One that was made by hand has
             only the packages.
         others: the tools that there are already; their names are taken.
-        retry: whether to look again at what could not be used before.
+        retry: whether to look again at what could not be used before, except what hung: that
+            would cost its seconds each time.
     """
     skipped: list[Skipped] = []
     sources = list(_files(config, skipped)) if config.file is not None else []
@@ -289,22 +294,22 @@ def _is_known(known: Mapping[str, Any], source: _Source, *, retry: bool) -> bool
     found = entry.get("found")
     if not isinstance(found, dict) or not {"tools", "skipped"} <= found.keys():
         return False
-    return not (retry and found["skipped"])
+    return bool(not retry or not found["skipped"] or found.get("hung"))
 
 
 def _inspect(source: _Source) -> dict[str, Any]:
     order = {"path": sys.path, "origin": source.origin.to_json(), "file": source.file}
-    reason = "it ends the program when it is imported"
+    reason, hung = "it ends the program when it is imported", False
     try:
         argv = [sys.executable, "-I", CHILD]
         done = run_trial(argv, json.dumps(order).encode(), IMPORT_SECONDS)
         if done.exit_code is None:
-            reason = f"its import does not end within {IMPORT_SECONDS:g} seconds"
+            reason, hung = HUNG, True
         found = json.loads(done.output)
     except OSError as error:
         return {"tools": [], "skipped": [f"it cannot be looked at: {error.strerror or error}"]}
     except ValueError:
-        return {"tools": [], "skipped": [reason]}
+        return {"tools": [], "skipped": [reason], "hung": hung}
     return found if isinstance(found, dict) else {"tools": [], "skipped": [reason]}
 
 
