@@ -10,6 +10,7 @@ from typing import Any, is_typeddict
 
 from toolcrib.agents.conversation import Message
 from toolcrib.agents.roles import Role
+from toolcrib.agents.sample_calls import SAMPLES
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.tool import Parameter, Tool
 from toolcrib.text.fence import fence
@@ -221,6 +222,7 @@ def example_of(tool: Tool, given: Mapping[str, Any] | None = None) -> str:
             arguments[parameter.name] = _brief(value)
         elif parameter.required or value is not None:
             arguments[parameter.name] = _sample(parameter)
+    arguments = arguments or dict(SAMPLES.get(tool.name, {}))
     return f"{tool.name} {json.dumps(arguments, ensure_ascii=False)}"
 
 

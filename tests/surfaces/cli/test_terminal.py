@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.program import Program
+from toolcrib.agents.prompts import example_of
+from toolcrib.agents.sample_calls import SAMPLES
+from toolcrib.surfaces.cli import help as help_command
 from toolcrib.surfaces.cli.call import pairs
 from toolcrib.surfaces.cli.completion import SHELLS
 from toolcrib.surfaces.cli.help import EXAMPLES
@@ -63,6 +66,25 @@ async def test_examples_of_help_run_as_they_stand(tmp_path: Path) -> None:
         async with Toolbox(workspace=root) as box:
             result = await box.call(name, pairs(shlex.split(words), name))
             assert result.error is None, f"{name} {words}: {result.render()}"
+
+
+async def test_tools_of_which_nothing_is_required_have_an_example_that_runs(tmp_path: Path) -> None:
+    """Where a call without arguments is refused for that, help and models are shown one."""
+    tools = [t for t in installed() if not any(p.required for p in t.parameters)]
+    of_the_project = {"run_tests", "lint_project"}
+    (tmp_path / "notes.md").write_text("a draft\n")
+    async with Toolbox(workspace=tmp_path) as box:
+        for name in (t.name for t in tools if t.group not in ("browser", "images", "jobs")):
+            if name in of_the_project | {"read_clipboard", "write_clipboard"}:
+                continue
+            bare = await box.call(name, {})
+            if bare.error is None or bare.error.code != "bad_input":
+                continue
+            assert name in SAMPLES, bare.error.message
+            assert example_of(box.registry.resolve(name)) != f"{name} {{}}"
+            words = help_command.example_words(box.registry.resolve(name))
+            done = await box.call(name, pairs(shlex.split(words), name))
+            assert done.error is None or done.error.code != "bad_input", done.render()
 
 
 def test_help_shows_the_example(program: Program) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from toolcrib.surfaces.cli.commands import COMMANDS, load
 from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.tool import Tool
 
 EXAMPLES = {
     "list_directory": "src depth=2",
@@ -79,7 +83,22 @@ def _manual(name: str, flags: Flags) -> None:
     for line in manual(tool).splitlines():
         text = wrapped(line.removeprefix("- "), indent="  " if line.startswith("- ") else "")
         print(text)
-    words = EXAMPLES.get(tool.name) or " ".join(
-        f"{p.name}=..." for p in tool.parameters if p.required
-    )
+    words = EXAMPLES.get(tool.name) or example_words(tool)
     print(f"\nexample:\n  toolcrib call {tool.name} {words}".rstrip())
+
+
+def example_words(tool: Tool) -> str:
+    """What a call of a tool takes at least, as words of `toolcrib call`."""
+    import json
+    import shlex
+
+    from toolcrib.agents.sample_calls import SAMPLES
+
+    given = SAMPLES.get(tool.name, {})
+    written = [
+        f"{name}={shlex.quote(value)}"
+        if isinstance(value, str)
+        else f"{name}:={shlex.quote(json.dumps(value))}"
+        for name, value in given.items()
+    ]
+    return " ".join(written or [f"{p.name}=..." for p in tool.parameters if p.required])
