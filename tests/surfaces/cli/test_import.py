@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.program import Program
+from toolcrib.memory.takeover import FOREIGN
 from toolcrib.surfaces.cli.imports import with_settings
 
 pytestmark = pytest.mark.timeout(180)
@@ -72,6 +73,24 @@ def test_a_file_that_is_named_is_read_whatever_it_is(program: Program, tmp_path:
     named.write_text("{")
     assert program("import", str(named)).code == 2
     assert program("import", env={"HOME": str(tmp_path / "nobody")}).code == 1
+
+
+def test_a_list_of_memories_is_taken_as_that(program: Program, tmp_path: Path) -> None:
+    entries = [{"content": "The sluice is in Ulm.", "tags": ["place"]}]
+    for name, content in (("mem.json", entries), ("more.json", {"memories": entries})):
+        file = tmp_path / name
+        file.write_text(json.dumps(content))
+        found = program("import", str(file))
+        assert "1 memory, taken over with --write." in found.out, found.err
+    assert "1 memory taken over" in program("import", str(file), "--write").out
+    assert "The sluice is in Ulm." in program("memory", "list").out
+    nothing = tmp_path / "nothing.json"
+    nothing.write_text(json.dumps({"colour": "green"}))
+    done = program("import", str(nothing), "--write")
+    assert done.code == 1
+    assert "Nothing to write. Files of memories: toolcrib memory import FILE." in done.out
+    helped = program("import", "--help").out
+    assert [name for name in FOREIGN if name not in helped] == []
 
 
 def test_comments_and_order_stay() -> None:

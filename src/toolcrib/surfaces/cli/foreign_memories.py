@@ -35,7 +35,26 @@ def holds_memories(file: Path) -> bool:
     if file.name in FOREIGN or file.suffix.lower() in (".md", ".jsonl", ".ndjson"):
         return True
     with file.open("rb") as handle:
-        return handle.read(len(SQLITE)) == SQLITE
+        if handle.read(len(SQLITE)) == SQLITE:
+            return True
+    return file.suffix.lower() == ".json" and _lists_memories(file)
+
+
+def _lists_memories(file: Path) -> bool:
+    """Whether JSON is a list of objects that say something, as exports of memories are."""
+    if file.stat().st_size > MAX_FILE_BYTES:
+        return False
+    try:
+        tree = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    if isinstance(tree, dict):
+        tree = next((tree[name] for name in LISTS if isinstance(tree.get(name), list)), None)
+    texts = [*TEXTS[:4], "note"]  # settings have values and data too
+    return isinstance(tree, list) and any(
+        isinstance(item, dict) and any(isinstance(item.get(name), str) for name in texts)
+        for item in tree
+    )
 
 
 def memories_of(file: Path) -> ParsedFile:

@@ -24,12 +24,19 @@ WHERE = """\
 Without files it looks for settings of plugins in LM Studio's home folder, for
 mcp-config.json in the current folder, and for LLM_CHAT_WEB_* variables. Keys of
 services are not copied: the setting names the variable. What you have set
-yourself stays. Memories and plans (.memories.db, JSON, JSONL, Markdown) are
-found in the current folder and kept for its project, all of a file or nothing.
+yourself stays.
+
+Memories and plans of other systems are found in the current folder by these
+names: .memories.db, .memories.json, .ai_toolbox_memory.json,
+.ai_toolbox_plans.json, memory.jsonl.
+Files of other names (JSON, JSONL, Markdown, SQLite) are to be named. They are
+kept for the project of the current folder, all of a file or nothing;
+`toolcrib memory import` keeps them for you, in every folder.
 
 examples:
   toolcrib import
   toolcrib import mcp-config.json
+  toolcrib import memories.json --write
 """
 
 
@@ -70,7 +77,8 @@ def run(options: Namespace, flags: Flags) -> int:
         _tell(one, fresh, there)
     if not fresh:
         print("Nothing to write. Files of memories: toolcrib memory import FILE.")
-    elif options.write:
+        return 0 if any(one.values for one in found) else 1
+    if options.write:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text("utf-8") if file.is_file() else ""
         file.write_text(with_settings(text, fresh), "utf-8")
