@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Count, tool
+from toolcrib.core.tool import READ, WRITE, Count, Param, tool
 from toolcrib.memory.context_entries import ContextEntries
 from toolcrib.memory.place import place_of
 from toolcrib.text.cleaner import one_line
@@ -17,7 +19,7 @@ from toolcrib.text.cleaner import one_line
     argument_aliases={"entry_id": "id"},
     destructive=True,
 )
-async def delete_context_entry(id: Count, *, ctx: Ctx) -> Result:  # noqa: A002
+async def delete_context_entry(id: Annotated[Count, Param("Its number.")], *, ctx: Ctx) -> Result:  # noqa: A002
     """Delete one entry of the context.
 
     list_context and search_context show the ids.

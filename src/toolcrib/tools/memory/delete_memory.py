@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Count, tool
+from toolcrib.core.tool import READ, WRITE, Count, Param, tool
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.place import origin_of, place_of
 from toolcrib.tools.memory.view import quoted
@@ -18,7 +20,7 @@ from toolcrib.tools.memory.view import quoted
     argument_aliases={"memory_id": "id", "entry_id": "id"},
     destructive=True,
 )
-async def delete_memory(id: Count, *, ctx: Ctx) -> Result:  # noqa: A002
+async def delete_memory(id: Annotated[Count, Param("Its number.")], *, ctx: Ctx) -> Result:  # noqa: A002
     """Forget a remembered fact.
 
     memory_history shows it for 30 days.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, Count, tool
+from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import Memory, MemoryChange
 from toolcrib.memory.place import place_of
@@ -19,7 +21,7 @@ from toolcrib.tools.memory.view import about, sources_of
     keywords=("versions", "earlier", "changed", "old value", "fact"),
     argument_aliases={"memory_id": "id", "entry_id": "id"},
 )
-async def memory_history(id: Count, *, ctx: Ctx) -> Result:  # noqa: A002
+async def memory_history(id: Annotated[Count, Param("Its number.")], *, ctx: Ctx) -> Result:  # noqa: A002
     """Show what a remembered fact says whole, and what it said before.
 
     Deleted ones are shown for 30 days.

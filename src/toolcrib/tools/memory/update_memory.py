@@ -21,7 +21,7 @@ from toolcrib.tools.memory.view import about, quoted
     argument_aliases={"memory_id": "id", "entry_id": "id", "text": "fact", "content": "fact"},
 )
 async def update_memory(
-    id: Count,  # noqa: A002
+    id: Annotated[Count, Param("Its number.")],  # noqa: A002
     fact: Annotated[str, Param("As it is now.", plain=True)],
     tags: Annotated[list[str] | None, Param("In place of the old ones.", plain=True)] = None,
     *,
