@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,11 @@ async def test_equal_calls_in_a_row_are_told(file: Path) -> None:
         assert "sent 4 times in a row, with the same result" in result.text
         await box.call("list_directory", caller=host)
         assert "in a row" not in (await box.call(*call, caller=host)).text
+        # Calls that were sent at once are one time: none had an answer yet.
+        for number in (1, 2, 3):
+            sent = [box.call("list_directory", caller=host) for _ in range(3)]
+            texts = [result.text for result in await asyncio.gather(*sent)]
+            assert ["in a row" in text for text in texts] == [number == 3] * 3
         # A call that finds something new each time is no repetition.
         for number in range(5):
             Path("a.txt").write_text(f"{number}\n")
