@@ -93,9 +93,9 @@ def test_schemas_that_are_too_much_take_one_object() -> None:
 def test_names_that_schemas_of_tools_cannot_have_are_written_otherwise() -> None:
     names = ["w-x.y z", "ctx", "Größe", "1st", "x" * 80, "fits"]
     found = flattened({"properties": {name: {"type": "string"} for name in names}})
-    shown = [parameter.name for parameter in found.parameters]
-    assert shown == ["w-x.y_z", "_ctx", "Gr_e", "_1st", "x" * 63, "fits"]
-    assert found.sent(dict.fromkeys(shown, "v")) == dict.fromkeys(names, "v")
+    names_here = [parameter.name for parameter in found.parameters]
+    assert names_here == ["w-x.y_z", "_ctx", "Gr_e", "_1st", "x" * 63, "fits"]
+    assert found.sent(dict.fromkeys(names_here, "v")) == dict.fromkeys(names, "v")
 
 
 def test_an_object_that_names_nothing_takes_anything() -> None:

@@ -628,8 +628,8 @@ def test_the_command_line_knows_its_tools(folder: Path, capsys: pytest.CaptureFi
 
     def run(*words: str, code: int = 0) -> str:
         assert main([*words, *settings]) == code, words
-        said = capsys.readouterr()
-        return " ".join((said.out + said.err).split())
+        streams = capsys.readouterr()
+        return " ".join((streams.out + streams.err).split())
 
     unknown = run("tools", "moss")
     assert "Not known yet: the tools of moss. `toolcrib mcp check moss` starts it" in unknown
@@ -653,8 +653,8 @@ def test_the_command_line_knows_its_tools(folder: Path, capsys: pytest.CaptureFi
         async with Services(Config.load({"mcp": {"servers": servers}})) as services:
             return [check.detail for check in await extension_checks.mcp_servers(services)]
 
-    (told,) = [detail for detail in asyncio.run(checks()) if "left out" in detail]
-    assert told == reason
+    (found,) = [detail for detail in asyncio.run(checks()) if "left out" in detail]
+    assert found == reason
 
 
 async def test_a_program_that_models_can_write_is_not_started(

@@ -378,7 +378,7 @@ async def _filled(
     properties = properties if isinstance(properties, Mapping) else {}
     listed = schema.get("required")
     required = [key for key in listed if key in properties] if isinstance(listed, list) else []
-    why = _why_refused(message, properties) or _why_not_asked(ctx, has_fields=bool(required))
+    why = _why_refused(message, properties) or _why_unreachable(ctx, has_fields=bool(required))
     if why:
         ctx.warn(f"{name} wanted to ask the user, who was not asked: {why}. {message}")
         return None
@@ -407,7 +407,7 @@ def _why_refused(message: str, properties: Mapping[str, Any]) -> str:
     return ""
 
 
-def _why_not_asked(ctx: Ctx, *, has_fields: bool) -> str:
+def _why_unreachable(ctx: Ctx, *, has_fields: bool) -> str:
     """Why the person cannot be asked; empty where they can."""
     if ctx.caller.fill is None and ctx.caller.ask is None:
         return "nobody can be asked here"
