@@ -196,7 +196,10 @@ class ChatSession:
         """
         deadline = deadline or time.monotonic() + TURN_SECONDS
         self._task = text
-        endpoint = self.endpoint or await self.connect()
+        if self.endpoint is None and (doubt := (await self.connect()).doubt):
+            await observer.on_notice(doubt)
+        endpoint = self.endpoint
+        assert endpoint is not None
         await self._remember(text, private=bool(attached))
         files = [f"{a.name}:\n{a.text}" for a in attached if not a.image]
         images = [a.image for a in attached if a.image]

@@ -160,6 +160,15 @@ def test_the_model_and_the_steps(chat: Any, server: ModelServer) -> None:
     assert chat("-p", "x", "--max-steps", "0").code == 2
 
 
+def test_a_model_that_the_server_does_not_list_is_told(chat: Any, server: ModelServer) -> None:
+    server.models = {"data": [{"id": "first"}, {"id": "second"}]}
+    server.says(Turn("ok"), Turn("ok"))
+    ended = chat("-p", "x", "-m", "nope-model")
+    assert ended.code == 0
+    assert "lists no model nope-model. It has: first, second." in ended.err
+    assert "lists no model" not in chat("-p", "x", "-m", "Second").err
+
+
 def test_no_server(program: Program) -> None:
     ended = program("chat", "--set", "agent.base_url=http://127.0.0.1:9/v1", "-p", "x")
     assert ended.code == 1

@@ -288,7 +288,7 @@ def test_commands(program: Program, start: Start, server: ModelServer) -> None:
         does("/etc/hosts is what?", "fine")
         assert reply(server) == "/etc/hosts is what?"
         does("/clear", "Forgotten")
-        does("/undo", "Nothing was said")
+        assert "the call" not in does("/undo", "Nothing was said")  # those words are for models
         terminal.type("/quit\r")
         assert terminal.ended() == 0
 

@@ -12,6 +12,7 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import MAX_BODY_BYTES, error_message
 from toolcrib.net.models.completion import error_text
 from toolcrib.net.models.connection import Connection
+from toolcrib.text.display import some_of
 from toolcrib.text.json_values import json_value
 
 CHECK_SECONDS = 4.0
@@ -21,6 +22,7 @@ START = (
     "Start the server of LM Studio, Ollama or llama.cpp, or set agent.base_url to where it listens."
 )
 MAX_MODELS = 1000
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,14 @@ class Endpoint:
     base_url: str
     models: tuple[str, ...]
     model: str
+
+    @property
+    def doubt(self) -> str:
+        """That the server does not list the model, and what it has; empty where it does."""
+        if not self.models or self.model in self.models:
+            return ""
+        has = some_of(chat_models(self.models) or self.models, MAX_NAMED)
+        return f"{self.base_url} lists no model {self.model[:80]}. It has: {has}."
 
     def named(self, name: str) -> str:
         """A model of this server by name, in its spelling; without a name the one to ask."""

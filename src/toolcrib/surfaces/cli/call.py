@@ -21,6 +21,7 @@ from toolcrib.text.json_values import json_object
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.core.context import Caller
+    from toolcrib.core.errors import ToolError
     from toolcrib.core.result import Result
     from toolcrib.extensions.own_tools import Skipped
 
@@ -266,6 +267,14 @@ def _caller(*, single: bool) -> Caller:
         typed_by_user=True,
         single=single,
     )
+
+
+def hint_for_person(error: ToolError) -> str:
+    """The hint of an error for a person; empty where it is the general one for models."""
+    from toolcrib.core.errors import BadInput
+
+    general = isinstance(error, BadInput) and error.hint == error.default_hint
+    return "" if general else for_person(error.hint)
 
 
 def for_person(hint: str) -> str:

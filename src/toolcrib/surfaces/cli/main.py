@@ -69,14 +69,13 @@ def _guarded(command: Command, options: object, given: flags.Flags) -> int:
         return command.run(options, given)  # type: ignore[arg-type]
     except Exception as error:
         from toolcrib.core.errors import BadInput, ConfigError, ToolError
-        from toolcrib.surfaces.cli.call import for_person
+        from toolcrib.surfaces.cli.call import hint_for_person
 
         if not isinstance(error, ToolError):
             raise
-        # What a class of errors says by itself is meant for models, which send calls.
-        general = isinstance(error, BadInput) and error.hint == error.default_hint
         own = f"toolcrib {command.name} --help shows how it is called."
-        complain(error.message, own if general else for_person(error.hint))
+        is_misused = isinstance(error, BadInput)
+        complain(error.message, hint_for_person(error) or (own if is_misused else ""))
         return USAGE if isinstance(error, BadInput | ConfigError) else FAILED
 
 

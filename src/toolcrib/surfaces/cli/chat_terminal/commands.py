@@ -15,6 +15,7 @@ from toolcrib.agents.conversation import content_text, images_of
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.net.egress.client import Egress
+from toolcrib.surfaces.cli.call import hint_for_person
 from toolcrib.surfaces.cli.chat_terminal.attachments import attachment_of
 from toolcrib.surfaces.cli.chat_terminal.models import chosen, endpoints, show_models
 from toolcrib.surfaces.cli.chat_terminal.view import TurnView, note
@@ -116,8 +117,8 @@ class Commands:
             await action(rest.strip())
         except ToolError as error:
             note(error.message)
-            if error.hint:
-                note(error.hint)
+            if hint := hint_for_person(error):
+                note(hint)
 
     def words(self, command: str) -> list[str]:
         """What may follow a command."""

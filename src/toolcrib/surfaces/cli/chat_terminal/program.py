@@ -18,6 +18,7 @@ from toolcrib.agents.outcome import Outcome, Status
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.client import Egress
+from toolcrib.surfaces.cli.call import hint_for_person
 from toolcrib.surfaces.cli.chat_terminal.approvals import Approver
 from toolcrib.surfaces.cli.chat_terminal.commands import HELP, Commands, is_command
 from toolcrib.surfaces.cli.chat_terminal.keyboard import Keyboard
@@ -217,8 +218,8 @@ class Chatting:
                 picked = await self._until_stopped(self._choice(found))
                 if picked is None:
                     return False
-        if talk.endpoint is None:
-            await talk.connect()
+        if talk.endpoint is None and (doubt := (await talk.connect()).doubt):
+            note(doubt)
         assert talk.endpoint is not None
         tools = len(talk.executor.tools)
         model = talk.endpoint.model  # to a server of llama.cpp it is the path of its file
@@ -272,8 +273,8 @@ class Chatting:
             return None
         except ToolError as error:
             note(error.message)
-            if error.hint:
-                note(error.hint)
+            if hint := hint_for_person(error):
+                note(hint)
             return None
         finally:
             self._task = None
