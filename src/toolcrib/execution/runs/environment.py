@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from urllib.parse import unquote
 
 from toolcrib.core.config import environment
+from toolcrib.core.package_data import package_table
 from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.names.python_modules import MODULES_OF_PYTHON, place_of_module
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import follow, real_path
-from toolcrib.files.repositories.places import GIT
 from toolcrib.files.targets import Targets, folders_above, words_of
 
-TABLE = tomllib.loads(Path(__file__).with_name("environment.toml").read_text("utf-8"))
-NAMES = {kind: tuple(text.split()) for kind, text in TABLE["variables"].items()}
+NAMES = {
+    kind: tuple(text.split())
+    for kind, text in package_table("execution/runs/environment.toml")["variables"].items()
+}
 """Variables by what they name."""
 NO_FOLDERS = re.compile(r"-(?:I|L|isystem|iquote|idirafter)")
 """Options of compilers with folders of sources, which a person may be at work on."""
@@ -32,11 +32,6 @@ EMPTY_IS_HERE = "LD_LIBRARY_PATH"
 PYTHON_FOLDERS = "PYTHONPATH"
 """Of these, what has the name of a module of Python itself is loaded in its place."""
 LIBRARY = re.compile(r"\.so(?:\.\d+)*\Z")
-_MODULE = re.compile(r"(?:\.[\w-]+)*\.(?:py|pyc|so|pyd)\Z")
-MODULES_OF_PYTHON = sys.stdlib_module_names | frozenset(TABLE["modules"].split())
-"""Of other versions than the server's too."""
-LOADED = frozenset(TABLE["loaded"].split())
-"""Of these, what usual commands of Python load, in the folder where they are started."""
 _OPTION = re.compile(r"^(?:-+\w+|@)(?=\.{0,2}/)")
 """Of `-I/path` and `@/path`."""
 _FILE = re.compile(r"\w[\w.+-]*\.[A-Za-z]\w*")
@@ -71,44 +66,18 @@ class Variables:
         """Whether a program would run, load or obey what is there now."""
         if self._named.match(delta) or delta.path.real_absolute in self._python.folders:
             return True  # the last is an archive of modules
-        is_new = not delta.before or _is_link(delta)
+        is_new = not delta.before or delta.is_link
         return is_new and (self._modules.match(delta) or self._is_module(delta))
 
     def _is_module(self, delta: Delta) -> bool:
         """Whether Python would load it for one of its own modules, which it did not so far."""
         if not (self._python.folders or self._python.ends):
             return False
-        if _is_link(delta) and self._python.may_redirect(delta.path):
+        if delta.is_link and self._python.may_redirect(delta.path):
             return True
-        path = _place_of_module(delta, MODULES_OF_PYTHON)
-        if path is None:
-            return False
-        is_at_top = len(path.parts) == 1 and () in self._python.ends
-        return is_at_top or self._python.contain(path)
-
-
-def _place_of_module(delta: Delta, modules: Collection[str]) -> SafePath | None:
-    """The file or folder of a module of one of these names, if a change makes one; else None."""
-    is_package = delta.path.name.startswith("__init__.")
-    path = delta.path.parent if is_package else delta.path
-    name, dot, ending = path.name.partition(".") if path.parts else ("", "", "")
-    if name not in modules:
-        return None
-    is_plain = is_package or (_is_link(delta) and not dot)
-    return path if (not dot if is_plain else _MODULE.match(dot + ending)) else None
-
-
-def stands_for_module(delta: Delta) -> bool:
-    """Whether usual commands of Python would load it, in a folder where people start them.
-
-    Those are the top of a workspace and of a repository. Blocking.
-    """
-    if delta.before and not _is_link(delta):
-        return False
-    path = _place_of_module(delta, LOADED)
-    if path is None:
-        return False
-    return len(path.parts) == 1 or os.path.lexists(f"{path.parent.absolute}/{GIT}")
+        path = place_of_module(delta, MODULES_OF_PYTHON)
+        is_at_top = path and len(path.parts) == 1 and () in self._python.ends
+        return bool(is_at_top or (path and self._python.contain(path)))
 
 
 def _paths_in(name: str, value: str) -> Iterator[str]:
@@ -154,7 +123,7 @@ class _Places:
         if self._targets.has(place) or ("/" not in place[len(stem) :] and self._has_stem(stem)):
             return True
         relative = self._ends | self._folders | self._narrow
-        if _is_link(delta) and (self._targets.has_beneath(place) or _may_lead(parts, relative)):
+        if delta.is_link and (self._targets.has_beneath(place) or _may_lead(parts, relative)):
             return True
         stems = (*parts[:-1], parts[-1].rpartition(".")[0]) if parts else ()
         for end in filter(None, self._ends):
@@ -171,10 +140,6 @@ class _Places:
 
     def _has_stem(self, stem: str) -> bool:
         return bool(stem) and stem in self._targets.files
-
-
-def _is_link(delta: Delta) -> bool:
-    return delta.after is not None and delta.after.kind == "link"
 
 
 def _may_lead(parts: tuple[str, ...], relative: set[tuple[str, ...]]) -> bool:
@@ -236,10 +201,9 @@ class SearchPath:
 
     def matches(self, delta: Delta) -> bool:
         """Whether a file is a program on it, or a link may become such a folder."""
-        is_link = _is_link(delta)
-        if is_link and self._named.may_redirect(delta.path):
+        if delta.is_link and self._named.may_redirect(delta.path):
             return True
-        is_run = is_link or (delta.after is not None and bool(delta.after.mode & 0o111))
+        is_run = delta.is_link or (delta.after is not None and bool(delta.after.mode & 0o111))
         if () in self._named.ends and is_run:
             return True  # an empty entry, or ".", is the folder where the user is
         return self.contains(delta.path)

@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib.core.context import Ctx, conversation_of
 from toolcrib.core.errors import ToolError
+from toolcrib.core.package_data import package_table
 from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.execution.runs.environment import SearchPath, Variables, stands_for_module
+from toolcrib.execution.runs.environment import SearchPath, Variables
 from toolcrib.execution.runs.ignore_files import folder_of, uncovered
 from toolcrib.execution.toolchains import MARKS_OF_ENVIRONMENT, is_among
 from toolcrib.files.changes.deltas import Delta
@@ -40,6 +39,7 @@ from toolcrib.files.names.dot_names import (
     names_version,
 )
 from toolcrib.files.names.option_names import LIKE_AN_OPTION, is_like_an_option
+from toolcrib.files.names.python_modules import stands_for_module
 from toolcrib.files.other_repositories import (
     OTHER_REPOSITORY,
     SubversionHooks,
@@ -76,9 +76,7 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
 
 KINDS: dict[str, tuple[str, ...]] = {
     kind: tuple(texts.split())
-    for kind, texts in tomllib.loads(
-        Path(__file__).with_name("triggers.toml").read_text("utf-8")
-    ).items()
+    for kind, texts in package_table("execution/runs/triggers.toml").items()
 }
 """By what acts on them, patterns as in `path_rules`."""
 
@@ -242,18 +240,19 @@ class Triggers:
     def _kinds(self, delta: Delta, named: _Named, links: RunLinks) -> Iterator[tuple[str, str]]:
         """By name, place or content: each kind with the path to ask about."""
         place, after = delta.path.absolute, delta.after
-        is_link = after is not None and after.kind == "link"
         if kind := _kind_of(delta.path):
             yield kind, place
         elif after and self._leads_to_more(place, after.kind):
             yield BY_A_LINK, place
         elif kind := named.kind(delta):
             yield kind, place
-        elif (folder := _dot_name(delta.path, is_file=not is_link)) and not _says_version(delta):
+        elif (folder := _dot_name(delta.path, is_file=not delta.is_link)) and not _says_version(
+            delta
+        ):
             yield DOT_NAME, folder
         elif _is_in_repository(delta.path):
             yield IN_REPOSITORY, place
-        elif is_link:
+        elif delta.is_link:
             yield from ((kind, place) for kind in _kinds_by_link(delta, links, named))
         else:
             yield from _by_content(delta, named)

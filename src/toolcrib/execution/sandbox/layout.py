@@ -164,8 +164,7 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
-        words += ["--dir", PINS, "--chmod", "0000", str(PurePosixPath(PINS).parent)]
-        words += ["--symlink", "/run", "/var/run"]
+        words += ["--dir", PINS, "--chmod", "0000", "/run/pins", "--symlink", "/run", "/var/run"]
         seen = (*self.readable, *self.writable, *self.roots, *self.links)
         if not any(is_among(path, ["/var/tmp"]) for path in seen):  # noqa: S108
             words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108

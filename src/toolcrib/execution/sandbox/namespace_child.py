@@ -92,8 +92,7 @@ def cover(kind: str, path: str, content: str) -> None:
         if stat.S_ISLNK(mode):
             return
         if kind == "pinned":
-            above = held(call(OPENAT2, AT_FDCWD, os.fsencode(os.path.dirname(path)), how, len(how)))  # noqa: PTH120
-            pin(place, above, os.path.basename(path))  # noqa: PTH119
+            pin(place, path)
             return
         if kind == "fixed":  # with what covers places in it
             tree = held(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE))
@@ -111,18 +110,17 @@ def cover(kind: str, path: str, content: str) -> None:
         call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
 
 
-def pin(folder: int, above: int, name: str) -> None:
+def pin(folder: int, path: str) -> None:
     """Mount something over a folder, where nobody comes: nothing else can move it away then.
 
     Over the folder itself the mount would part the programs that stand in it from what covers
     places in it later. The folder above it is mounted once more instead, and the pin in there.
     """
-    place = os.open(PINS, os.O_PATH)  # on top of the one before
-    attach(call(OPEN_TREE, above, b"", CLONE | EMPTY_PATH), place)
-    attach(
-        call(OPEN_TREE, folder, b"", CLONE | EMPTY_PATH),
-        os.open(f"{PINS}/{name}", os.O_PATH | os.O_NOFOLLOW),
-    )
+    above, name = os.path.split(path)
+    copy = call(OPEN_TREE, AT_FDCWD, os.fsencode(above), CLONE)
+    attach(copy, os.open(PINS, os.O_PATH))  # on top of the one before
+    place = os.open(f"{PINS}/{name}", os.O_PATH | os.O_NOFOLLOW)
+    attach(call(OPEN_TREE, folder, b"", CLONE | EMPTY_PATH), place)
 
 
 def attach(tree: int, place: int) -> None:

@@ -44,6 +44,11 @@ class Delta:
     attributes: Callable[[], Attributes] = tuple
 
     @property
+    def is_link(self) -> bool:
+        """Whether a symbolic link is there now."""
+        return self.after is not None and self.after.kind == "link"
+
+    @property
     def replaces(self) -> bool:
         """Whether a thing of another kind stood there."""
         return bool(self.before and self.after and self.before[0].kind != self.after.kind)

@@ -7,18 +7,15 @@ results of programs can be listed, and what is none of it is taken for settings.
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 
+from toolcrib.core.package_data import package_table
 from toolcrib.files.path_rules import GENERATED_FOLDERS, PatternSet, fold
 from toolcrib.files.paths import SafePath
 
 DOT_NAME = "a name that begins with a dot, as programs have for their settings"
 _LISTS = {
     name: PatternSet(text.split())
-    for name, text in tomllib.loads(
-        Path(__file__).with_name("dot_names.toml").read_text("utf-8")
-    ).items()
+    for name, text in package_table("files/names/dot_names.toml").items()
 }
 VERSIONS = PatternSet((".*-version", ".nvmrc"))
 MAX_VERSION_BYTES = 1_000
