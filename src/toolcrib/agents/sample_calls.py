@@ -7,7 +7,7 @@ from typing import Any
 
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "count_tokens": {"text": "How long is this?"},
-    "delete_path": {"path": "notes.md"},
+    "delete_path": {"path": "old.txt"},
     "extract_html_data": {"html": "<table><tr><td>1</td></tr></table>"},
     "fetch_images": {"query": "lighthouse"},
     "fetch_url": {"url": "https://example.org"},

@@ -89,6 +89,8 @@ def test_a_list_of_memories_is_taken_as_that(program: Program, tmp_path: Path) -
     done = program("import", str(nothing), "--write")
     assert done.code == 1
     assert "Nothing to write. Files of memories: toolcrib memory import FILE." in done.out
+    both = program("import", str(file), str(nothing), "--write")
+    assert both.code == 0, "one of them was taken over"
     helped = program("import", "--help").out
     assert [name for name in FOREIGN if name not in helped] == []
 

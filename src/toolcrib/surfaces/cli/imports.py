@@ -77,7 +77,7 @@ def run(options: Namespace, flags: Flags) -> int:
         _tell(one, fresh, there)
     if not fresh:
         print("Nothing to write. Files of memories: toolcrib memory import FILE.")
-        return 0 if any(one.values for one in found) else 1
+        return 0 if memories or any(one.values for one in found) else 1
     if options.write:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text("utf-8") if file.is_file() else ""
