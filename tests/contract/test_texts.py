@@ -67,3 +67,15 @@ def test_every_word_in_backticks_is_a_tool_or_a_parameter(tool: Tool) -> None:
 )
 def test_the_check_itself_finds_what_is_bad(source: str) -> None:
     assert unknown(source) == ["no_such_tool"]
+
+
+def test_numbers_that_name_something_are_not_described_as_amounts() -> None:
+    """`Count` brings a description of its own, which is for amounts."""
+    described = {
+        f"{tool.name} {p.name}": p.meta.description
+        for tool in REGISTRY
+        for p in tool.parameters
+        if re.search(r"(^|_)(id|number|index|page)$", p.name)
+    }
+    assert "delete_memory id" in described
+    assert [name for name, text in described.items() if text == "How many."] == []

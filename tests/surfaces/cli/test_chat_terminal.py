@@ -293,6 +293,14 @@ def test_commands(program: Program, start: Start, server: ModelServer) -> None:
         assert terminal.ended() == 0
 
 
+def test_a_model_that_is_not_listed_is_told_at_the_start(start: Start, server: ModelServer) -> None:
+    server.models = {"data": [{"id": "small"}, {"id": "la\x1b[2Jrge"}]}
+    with start("-m", "nope-model") as terminal:
+        output = terminal.until("you>")
+        assert "lists no model nope-model. It has: small, " in " ".join(output.split())
+        assert "\x1b[2J" not in output
+
+
 def test_the_temperature(start: Start, server: ModelServer) -> None:
     with start() as terminal:
         for typed, shows in (
