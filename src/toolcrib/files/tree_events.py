@@ -35,6 +35,7 @@ PASSED_OVER = frozenset(
     {errno.ENOTDIR, errno.ENOENT, errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP}
 )
 READ_BYTES = 1 << 16
+MAX_READS = 16
 MAX_FOLDERS = 50_000
 MAX_SECONDS = 20.0
 
@@ -81,7 +82,7 @@ class TreeEvents:
             found.add(path)
             if mask & IS_FOLDER and mask & (CREATE | MOVED_TO | ATTRIBUTES):  # it may be open now
                 new.append(path)
-        self._add(new)
+        self._add(list(dict.fromkeys(new)))
         return found
 
     def close(self) -> None:
@@ -91,7 +92,7 @@ class TreeEvents:
             self.fd = -1
 
     def _events(self) -> Iterable[tuple[int, int, str]]:
-        while True:
+        for _ in range(MAX_READS):  # a program may make more all the time: they wait
             try:
                 data = os.read(self.fd, READ_BYTES)
             except BlockingIOError:

@@ -133,6 +133,20 @@ async def test_what_is_removed_comes_back_with_its_attributes(each: RunBench, ro
     assert [(attributes(root / name), mode(root / name)) for name in names] == before
 
 
+async def test_undo_brings_no_access_list_back_that_was_taken_away(
+    bench: RunBench, root: Path
+) -> None:
+    need_access_lists(root)
+    (root / "f").write_text("x\n")
+    os.setxattr(root / "f", ACCESS, FOR_ONE)
+    await bench.changed("echo y >> f")
+    os.removexattr(root / "f", ACCESS)
+    (root / "f").chmod(0o600)
+    await bench.undo()
+    assert (root / "f").read_text() == "x\n"
+    assert (attributes(root / "f"), mode(root / "f")) == ({}, 0o600)
+
+
 async def test_what_comes_back_lets_nobody_else_in(bench: RunBench, root: Path) -> None:
     need_access_lists(root)
     (root / "d").mkdir()

@@ -64,13 +64,28 @@ async def test_a_program_that_stands_in_a_folder_reads_nothing_that_comes_there(
     (root / "sub/other").mkdir()
     (root / "sub/other/.env").write_text("KEY=new\n")
     (root / "sub/deep/go").touch()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await lines_of(running, "hidden")
         (root / "sub/deep/.npmrc").write_text("KEY=second\n")
         (root / "sub/deep/later").touch()
         await lines_of(running, "denied")
     assert (root / "sub/deep").is_dir()
     assert (root / "sub/deep/.env").read_text() == "KEY=new\n"
+    await running.finish()
+
+
+async def test_what_goes_and_comes_back_is_covered_in_the_end(bench: RunBench, root: Path) -> None:
+    (root / "d").mkdir()
+    running = await bench.start(
+        "echo begins; until [ -e d/.env ]; do sleep 0.01; done; "
+        "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do "
+        "mv d/.env x; sleep 0.04; mv x d/.env; sleep 0.04; done 2>/dev/null; "
+        "while cat d/.env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    (root / "d/.env").write_text("KEY=new\n")
+    async with asyncio.timeout(60):
+        await lines_of(running, "hidden")
     await running.finish()
 
 

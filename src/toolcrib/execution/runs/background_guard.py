@@ -321,11 +321,12 @@ class BackgroundGuard:
                 await helper.close()
         self._mounted |= self._mount_points()
         if left and not has_ended(self._confined().namespace):
-            for path in left:  # it is tried again with the next look
+            for path in left:  # it is tried again with the next look, also if it is gone
                 self._covered.pop(path, None)
                 self._pinned.pop(path, None)
             self._uncovered.update(left)
-            self._note(f"could not be covered at once: {some_of(list(map(printable, left)))}")
+            if there := [printable(p) for p in left if os.path.lexists(p)]:  # noqa: ASYNC240 - a look
+                self._note(f"could not be covered at once: {some_of(there)}")
 
     async def _end_connected(self) -> None:
         """End a program that was quicker than the cover of a server of the user's, or went round.

@@ -128,17 +128,17 @@ class NamespaceHelper:
         MAX_COPY_BYTES, the file is hidden: a part of settings would not be what git means.
 
         Raises:
+            FileNotFoundError: nothing is there any more.
             OSError: that did not work.
         """
-        with suppress(FileNotFoundError):  # gone again
-            if mask.kind in ("fixed", "pinned"):
-                await self._answer(f"{mask.kind} {mask.path}")
+        if mask.kind in ("fixed", "pinned"):
+            await self._answer(f"{mask.kind} {mask.path}")
+            return
+        if mask.kind == "copy" and len(mask.data) <= MAX_COPY_BYTES:
+            with suppress(OSError):
+                await self._answer(f"copy {mask.path}\0{os.fsdecode(mask.data)}")
                 return
-            if mask.kind == "copy" and len(mask.data) <= MAX_COPY_BYTES:
-                with suppress(OSError):
-                    await self._answer(f"copy {mask.path}\0{os.fsdecode(mask.data)}")
-                    return
-            await self._answer(f"hide {mask.path}")
+        await self._answer(f"hide {mask.path}")
 
     async def _socket(self, request: str) -> socket.socket:
         descriptors = await self._answer(request)

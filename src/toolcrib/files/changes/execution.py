@@ -166,7 +166,9 @@ class Executor:
             flush=flush,
         )
         change.data = b""
-        change.after = EntryState.of(status, digest=hasher.hexdigest())
+        # What stood there gave it its own; see `like`.
+        attributes = before.attributes if before else ()
+        change.after = EntryState.of(status, digest=hasher.hexdigest(), attributes=attributes)
 
     def _take(self, change: Change, staging: int, new: str) -> None:
         """Put a stored tree beside its place, if all of it is as it was when it was judged.

@@ -15,6 +15,7 @@ from toolcrib.core.result import well_formed
 from toolcrib.files.changes.preparation import expand
 from toolcrib.files.changes.step import BULK_KINDS, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
+from toolcrib.files.extended_attributes import ACCESS_LIST
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
@@ -519,8 +520,13 @@ def _unwritten(change: Change, after: EntryState, blobs: Blobs) -> Change:
     )
     if change.before is not None:
         back.kind, back.data = "write", StoredSource(blobs, change.before.digest)
-        back.mode, back.mtime = change.before.mode, change.before.mtime
-        back.attributes = change.before.attributes
+        back.mtime = change.before.mtime
+        has_list = ACCESS_LIST in dict(after.attributes)
+        # The bits of a group beside a list are its mask: without the list they would let it in.
+        if not has_list or change.before.mode != after.mode:
+            back.mode = change.before.mode
+        if not after.attributes:  # else it has them, but for what the user took away since
+            back.attributes = change.before.attributes
     return back
 
 
