@@ -74,6 +74,27 @@ async def test_a_program_that_stands_in_a_folder_reads_nothing_that_comes_there(
     await running.finish()
 
 
+async def test_a_program_in_a_folder_that_the_user_moves_reads_nothing_that_comes_there(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "sub/deep").mkdir(parents=True)
+    (root / "sub/deep/.env").write_text("KEY=old\n")
+    (root / "sub/near").touch()
+    running = await bench.start(
+        "cd sub/deep; ! mv ../deep ../../away 2>&1; ln ../near near && echo begins; "
+        "until [ -e go ]; do sleep 0.05; done; while cat .npmrc .env 2>&1 | grep -q KEY; "
+        "do sleep 0.05; done; echo x > .npmrc; echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    (root / "sub/deep").rename(root / "moved")
+    (root / "moved/.npmrc").write_text("KEY=new\n")
+    (root / "moved/go").touch()
+    async with asyncio.timeout(60):
+        await lines_of(running, "hidden")
+    assert (root / "moved/.npmrc").read_text() == "KEY=new\n"
+    await running.finish()
+
+
 async def test_what_goes_and_comes_back_is_covered_in_the_end(bench: RunBench, root: Path) -> None:
     (root / "d").mkdir()
     running = await bench.start(

@@ -27,9 +27,9 @@ FACTS = ("key-users", "keys", "latency_stats", "sched_debug", "timer_list", "tim
 """Files of /proc that tell of other programs of the machine, whatever the namespace."""
 MADE = ("/tmp", "/run", "/var/run", "/var/tmp", "/dev/shm", HOME)  # noqa: S108 - those of a run
 """No link can be made in their places, or above."""
-PINS = "/run/pins/top"
-"""Where the guard of a run mounts what holds folders in their places (see `namespace_child.pin`);
-the program may not enter the folder above it."""
+PINS = "/run/pins"
+"""Where that is mounted which holds folders in their places; no program may enter it. In `top` is
+what the guard of a run adds (see `namespace_child.pin`)."""
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
 MAX_MASK_WORDS = 7_500
@@ -164,7 +164,7 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
-        words += ["--dir", PINS, "--chmod", "0000", "/run/pins", "--symlink", "/run", "/var/run"]
+        words += ["--dir", f"{PINS}/top", "--symlink", "/run", "/var/run"]
         seen = (*self.readable, *self.writable, *self.roots, *self.links)
         if not any(is_among(path, ["/var/tmp"]) for path in seen):  # noqa: S108
             words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108
@@ -172,7 +172,7 @@ class SandboxRoot:
             if path not in self.copies:
                 words += ["--perms", "0444", "--file", str(fd), path]
         words += self._folders()
-        words += self._masked(files)
+        words += [*self._masked(files), "--chmod", "0000", PINS]
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"]
         return words
 
@@ -212,8 +212,6 @@ class SandboxRoot:
                 mounts[path] = ["--ro-bind", path, path]
         for path in self.writable:
             mounts[path] = ["--bind", path, path]
-        for path in self.above_roots():
-            mounts[path] = ["--bind", path, path]
         for path, view in self.roots.items():
             mounts[path] = _viewed(path, view)
         words = [word for path in sorted(mounts, key=_depth) for word in mounts[path]]
@@ -226,33 +224,39 @@ class SandboxRoot:
         return words
 
     def mounts(self) -> list[Mask]:
-        """The masks that are mounted, in their order, with what keeps them in their places."""
+        """The masks that are mounted in their places, in their order."""
         hidden = {mask.path for mask in self.masks if mask.kind.startswith("hidden")}
-        found: list[Mask] = []
-        for mask in sorted({*self.masks, *self._above()}, key=lambda mask: _depth(mask.path)):
-            keeps = mask.kind in ("fixed", "pinned")
-            again = mask.path in hidden and keeps
-            if again or not hidden.isdisjoint(map(str, PurePosixPath(mask.path).parents)):
-                continue  # a mount in there would bring back what is masked
-            if not keeps or self._is_written_through(mask.path):
-                found.append(mask)
-        return found
 
-    def _above(self) -> set[Mask]:
-        """Masks of the folders above what is masked.
+        def is_mounted(mask: Mask) -> bool:
+            if mask.kind == "fixed" and (mask.path in hidden or not self._written_root(mask.path)):
+                return False
+            above = map(str, PurePosixPath(mask.path).parents)
+            # A mount in what is hidden would bring it back.
+            return mask.kind != "pinned" and hidden.isdisjoint(above)
 
-        A run that could move such a folder away would make another one in its place, and other
-        runs, which see it through an overlay, would find what is in it by another name.
+        return sorted(filter(is_mounted, set(self.masks)), key=lambda mask: _depth(mask.path))
+
+    def pins(self) -> dict[str, str]:
+        """What is mounted to keep folders in their places, by where, in this order.
+
+        The system moves no folder that something is mounted over, by whatever path. So roots are
+        mounted once more where nobody comes, and their folders over themselves in there: in their
+        own places, that would part a program that stands in them from what covers places in
+        them later. A run that could move a folder above what is masked would make another one in
+        its place, and other runs, which see it through an overlay, would find what is in it by
+        another name. A folder above a root would lead elsewhere at the next start.
         """
-        known = {mask.path for mask in self.masks} | self.above_roots() | set(self.roots)
+        pinned = {mask.path for mask in self.masks if mask.kind == "pinned"}
         masks = self.masks if self.holds_above else ()
-        above = (folder for m in masks for folder in folders_above(m.path, self.roots))
-        return {Mask(folder, "pinned") for folder in above if folder not in known}
-
-    def above_roots(self) -> set[str]:
-        """The folders above roots in roots, which would lead elsewhere at the next start."""
-        above = {folder for root in self.roots for folder in folders_above(root, self.roots)}
-        return set(filter(self._is_written_through, above))
+        for place in (*self.roots, *(mask.path for mask in masks)):
+            pinned.update(folders_above(place, self.roots))
+        tops = {root: f"{PINS}/{number}" for number, root in enumerate(self.roots)}
+        found: dict[str, str] = {}
+        for path in sorted(pinned.difference(self.roots), key=_depth, reverse=True):
+            if root := self._written_root(path):
+                found.setdefault(tops[root], root)
+                found[f"{tops[root]}/{PurePosixPath(path).relative_to(root)}"] = path
+        return found
 
     def _masked(self, files: Mapping[str, int]) -> list[str]:
         words = []
@@ -265,13 +269,14 @@ class SandboxRoot:
             elif mask.kind == "copy":
                 words += ["--perms", "0444", "--ro-bind-data", str(files[path]), path]
             else:
-                words += ["--ro-bind" if mask.kind == "fixed" else "--bind", path, path]
-        return words
+                words += ["--ro-bind", path, path]
+        pins = self.pins().items()
+        return words + [word for place, path in pins for word in ("--bind", path, place)]
 
-    def _is_written_through(self, path: str) -> bool:
-        """Whether a change of this place would be one of the machine's own file."""
+    def _written_root(self, path: str) -> str:
+        """The root by which a change of this place is one of the machine's own file, or ""."""
         inner = max((r for r in self.roots if is_among(path, (r,))), key=_depth, default="")
-        return bool(inner) and not isinstance(self.roots[inner], ReadOnly | Overlay)
+        return "" if isinstance(self.roots.get(inner), ReadOnly | Overlay) else inner
 
 
 def folders_above(path: str, roots: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -260,22 +260,18 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     masks = layout.mounts()
     wanted = {mask.path for mask in masks if is_among(mask.path, layout.roots)}
     points, before = mount_points(pid), mount_points(os.getpid())
-    known = {*layout.roots, *layout.above_roots(), *layout.readable, *layout.writable, *before}
+    known = {*layout.roots, *layout.readable, *layout.writable, *before}
     found = {point for point in points if is_among(point, layout.roots)} - known
     # Over the user's own mount in the workspace, a mask is one more at the same place.
     missing = {path for path in wanted if points[path] <= before[path]}
+    missing |= {path for place, path in layout.pins().items() if place not in points}
     if moved := (found - wanted) | missing:
         raise MountsMoved.of(*moved)
-    with ExitStack() as stack:
-        inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
-        stack.callback(os.close, inside)
-        outside = os.open("/", os.O_PATH | os.O_CLOEXEC)
-        stack.callback(os.close, outside)
-        empty = os.stat(layout.empty) if layout.empty else None  # noqa: PTH116
-        for mask in masks:
-            seen, real = _status(inside, mask.path), _status(outside, mask.path)
-            if seen is None or real is None or not _is_meant(mask, seen, real, empty):
-                raise MountsMoved.of(mask.path)
+    empty = os.stat(layout.empty) if layout.empty else None  # noqa: PTH116
+    for mask in masks:
+        seen, real = _status(f"/proc/{pid}/root", mask.path), _status("/", mask.path)
+        if seen is None or real is None or not _is_meant(mask, seen, real, empty):
+            raise MountsMoved.of(mask.path)
     return True
 
 
@@ -304,9 +300,9 @@ def mount_points(pid: int) -> Counter[str]:
     return Counter(fields[4] for fields in mounts_of(pid))
 
 
-def _status(root: int, path: str) -> os.stat_result | None:
+def _status(root: str, path: str) -> os.stat_result | None:
     """What is at a place beneath a root; None where it is not there, or a link is on the way."""
-    fd = os.dup(root)
+    fd = os.open(root, os.O_PATH | os.O_CLOEXEC)
     try:
         for name in path.strip("/").split("/"):
             inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)

@@ -150,7 +150,7 @@ class Starter:
         )
         confined.at_end = lambda: self._finish(prepared, confined)
         confined.notes = tuple(prepared.notes)
-        confined.masked = tuple(mask.path for mask in prepared.layout.masks)
+        confined.masked = tuple(mask.path for mask in prepared.layout.mounts())
         try:
             await confined.connect()
             if plan.level == "strong":
