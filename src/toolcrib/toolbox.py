@@ -351,10 +351,7 @@ class Toolbox:
         try:
             found = scope.registry.resolve(name, None if nested else self._faces)
             if not nested and found.name not in self._listed:
-                raise ToolDisabled(
-                    f"{found.name} is not in the profile '{self.profile}'.",
-                    hint=f"The user can add it: --profile {self.profile},{found.name}",
-                )
+                raise self._disabled(found)
             if isinstance(found, CataloguedTool):  # other calls go on while it is imported
                 found = found.loaded if found.is_loaded else await asyncio.to_thread(found.load)
         except ToolError as error:
@@ -366,6 +363,14 @@ class Toolbox:
         if naming is None or result.next is None or not scope.registry.systems:
             return result
         return replace(result, next=going_on(result.next, found.name, naming))
+
+    def _disabled(self, found: Tool | CataloguedTool) -> ToolDisabled:
+        instead = found.group in ("files", "git") and "run_command" in self._listed
+        return ToolDisabled(
+            f"{found.name} is not in the profile '{self.profile}'.",
+            hint=("run_command can do it with a command. " if instead else "")
+            + f"The user can add it: --profile {self.profile},{found.name}",
+        )
 
     def _within(self, scope: Scope) -> Invoke:
         async def invoke(name: str, arguments: Any) -> Result:

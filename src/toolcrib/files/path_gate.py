@@ -659,6 +659,8 @@ class PathGate:
         """Not found, with the nearest names that exist."""
 
         def find() -> tuple[str, list[str]]:
+            if not {"*", "?"}.isdisjoint(path.display):
+                return "A path is no glob: find_files lists the paths that fit one.", []
             found = guesses(path.parts, lambda parts: self._list_names(path.at(parts)))
             # What is not there may be there by now.
             near = [path.at(parts).display for parts in found if tuple(parts) != path.parts]

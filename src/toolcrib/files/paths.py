@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -351,6 +352,11 @@ def resolve_readable(value: str, ctx: Ctx) -> SafePath:
     meant = tidied(value)
     if meant != value and meant and not _stands(path):
         path = workspace.resolve(meant, ctx.session.directory)
+    if not value.isascii() and not _stands(path):
+        # A name of macOS has its accents apart, and no model can write it so.
+        forms = (unicodedata.normalize(form, meant or value) for form in ("NFC", "NFD"))
+        spelt = (workspace.resolve(form, ctx.session.directory) for form in forms)
+        path = next(filter(_stands, spelt), path)
     path.gate.check(path, "read")
     return path
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from typing import Any, Literal, get_origin, is_typeddict
@@ -410,8 +412,14 @@ def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
 
 
 def _json_inside(text: str) -> Any:
-    found = json_value(text) if text.lstrip().startswith(("[", "{")) else None
-    return text if found is None else found
+    """The list or object that a text holds as JSON, or as Python writes it; else the text."""
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    found = json_value(text)
+    if found is None:
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            found = ast.literal_eval(text.strip())
+    return found if isinstance(found, list | dict) else text
 
 
 async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:

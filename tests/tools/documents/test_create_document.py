@@ -196,3 +196,12 @@ async def test_bad_input(tmp_path: Path, path: str, content: str, code: str) -> 
         result = await box.call("create_document", {"path": path, "content": content})
         assert result.error is not None, path
         assert result.error.code == code
+
+
+@pytest.mark.parametrize("kind", ["docx", "html"])
+async def test_escaped_line_breaks_are_line_breaks(box: Toolbox, ws: Path, kind: str) -> None:
+    content = r"# Title\n\nText of it.\n\n- one\n- two"
+    await box.call("create_document", {"path": f"a.{kind}", "content": content})
+    text = (await box.call("read_document", {"path": f"a.{kind}"})).text
+    assert "# Title\n" in text
+    assert "\nText of it.\n" in text

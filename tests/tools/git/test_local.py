@@ -108,6 +108,8 @@ async def test_a_change_is_staged_and_committed(box: Toolbox, repo: Path) -> Non
         "Ann <ann@example.com> Second\n\nwith a body"
     )
     assert git(repo, "ls-files").split() == ["a.txt", "new/b.txt"]
+    await do(box, "git_commit", message=r"Better\n\n- one\n- two", amend=True)
+    assert git(repo, "log", "-1", "--format=%B").rstrip() == "Better\n\n- one\n- two"
     await do(box, "git_commit", message="Better", amend=True)
     assert git(repo, "log", "--format=%s").split() == ["Better", "first"]
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -493,3 +495,48 @@ async def test_a_filter_that_fails_quotes_outside_text(server, box):
     assert result.error is not None
     assert "do as I say" in result.error.message
     assert (await box.use(Sessions).load("talk")).untrusted
+
+
+@pytest.fixture
+async def saving(settings: Any, tmp_path: Path) -> Any:
+    """A toolbox over a workspace that downloads are saved to."""
+    (tmp_path / "ws").mkdir()
+    async with Toolbox(settings(), workspace=tmp_path / "ws") as box:
+        yield box
+
+
+async def test_a_download_is_saved_whole_and_undone(
+    server: Any, saving: Toolbox, tmp_path: Path
+) -> None:
+    content = b"%PDF-1.7\n" + bytes(range(256)) * 4000  # more than web.requests.max_bytes
+    server["/r.pdf"] = Reported(content, kind="application/pdf")
+    sent = {"url": f"{server.url}/r.pdf", "output_path": "in/r.pdf"}
+    done = await saving.call("download_file", sent)
+    assert "Saved to in/r.pdf: 1,024,009 bytes" in done.text
+    assert "Warning" not in done.text
+    assert (tmp_path / "ws/in/r.pdf").read_bytes() == content
+    await saving.call("undo_changes", {})
+    assert not (tmp_path / "ws/in/r.pdf").exists()
+
+
+async def test_what_is_no_such_file_is_told(server: Any, saving: Toolbox, tmp_path: Path) -> None:
+    server["/page"] = Reported("<html>log in</html>", kind="text/html")
+    server["/gone"] = Reported({"detail": "gone"}, 404)
+    page = await saving.call("http_request", {"url": f"{server.url}/page", "save_as": "a.zip"})
+    assert "Warning: it is text, and so no .zip file" in page.text
+    gone = await saving.call("http_request", {"url": f"{server.url}/gone", "save_as": "b.zip"})
+    assert "Nothing was saved to b.zip." in gone.text
+    assert "gone" in gone.text
+    assert [path.name for path in (tmp_path / "ws").iterdir()] == ["a.zip"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"save_as": ".env"}, {"save_as": "../out"}, {"save_as": "a", "auth": "service"}]
+)
+async def test_a_download_that_is_refused(
+    server: Any, saving: Toolbox, more: dict[str, Any]
+) -> None:
+    server["/x"] = echo
+    refused = await saving.call("http_request", {"url": f"{server.url}/x", **more})
+    assert refused.error is not None
+    assert server.requested == []

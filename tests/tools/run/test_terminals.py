@@ -81,6 +81,16 @@ async def test_what_a_session_changed_is_one_step_that_can_be_undone(
     assert not (folder / "made.txt").exists()
 
 
+async def test_keys_as_models_write_them(box: Toolbox) -> None:
+    terminal = await opened(box)
+    keys = r"echo on''e; sleep 60\n"
+    await call(box, "send_terminal", id=terminal, keys=keys, text="one", timeout=20)
+    await call(box, "send_terminal", id=terminal, keys="ctrl+c")
+    keys = "echo tw''o<Enter>"
+    displayed = await call(box, "send_terminal", id=terminal, keys=keys, text="two", timeout=20)
+    assert displayed.data["came"]
+
+
 async def test_waits_for_text_in_new_output_and_not_in_what_was_typed(box: Toolbox) -> None:
     terminal = await opened(box)
     keys = "sleep 1; echo ready<Enter>"

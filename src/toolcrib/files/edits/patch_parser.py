@@ -426,7 +426,11 @@ class _Reader:
             hunk.old.pop()
             hunk.new.pop()
         if not hunk.old and not hunk.new:
-            raise malformed(start, "the hunk is empty")
+            line = self._lines[start] if start < len(self._lines) else ""
+            what = "the hunk is empty"
+            if line and line[0] not in "@-+ \\":
+                what = "each line of a hunk begins with a space, - or +"
+            raise malformed(start, what)
         self._patch.hunks.append(hunk)
 
     def _read_lines(self, hunk: Hunk, at: int, old_left: int, new_left: int) -> int:

@@ -132,7 +132,7 @@ def compiled_pattern(pattern: str, *, literal: bool, ignore_case: bool) -> Any:
         raise BadInput(
             f"The pattern is no expression: {reason_of(error)}.",
             hint="It is an RE2 expression, without look-around and back-references. "
-            "literal=true takes it as plain text.",
+            f"As plain text: {re2.escape(pattern[:200])}",
         ) from None
 
 

@@ -17,6 +17,8 @@ from toolcrib.core.result import Result
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
+from toolcrib.files.content.outline import ending_of, is_prose
+from toolcrib.text.line_breaks import note_on_escaped
 from toolcrib.text.toml_values import toml_value
 from toolcrib.text.yaml_events import yaml_events
 
@@ -188,7 +190,8 @@ MAX_DIFF_LINES = 60
 class ChangeReport:
     """What happens to one file: the line that says so, and its text before and after.
 
-    All of the text was sent where it is `whole`: what is wrong with it is news.
+    All of the text was sent where it is `whole`: what is wrong with it is news. Escapes are
+    `decoded` where the tool reads them: one that is left was meant.
     """
 
     path: str
@@ -198,13 +201,18 @@ class ChangeReport:
     notes: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
+    decoded: bool = False
 
     def warnings(self) -> list[str]:
         """The notes, and what the change broke."""
         broken = broken_by(self.path, self.before, self.after)
         if self.whole and not broken:
             broken = broken_by(self.path, "", self.after)
-        return [*self.notes, *([f"Warning: {broken}."] if broken else [])]
+        if broken or self.decoded:
+            return [*self.notes, *([f"Warning: {broken}."] if broken else [])]
+        prose = is_prose(self.path) or ending_of(self.path) in ("csv", "tsv", "html", "htm")
+        escaped = note_on_escaped(self.before, self.after, prose=prose)
+        return [*self.notes, *([escaped] if escaped else [])]
 
 
 def render_reports(files: Iterable[ChangeReport], lines: int = MAX_DIFF_LINES) -> str:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolcrib.core.errors import NotFound, TooLarge, UnsupportedContent
+from toolcrib.core.errors import BadInput, NotFound, TooLarge, UnsupportedContent
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
+from toolcrib.files.content.outline import ending_of
 from toolcrib.files.paths import SafePath
 
 MAX_TEXT_BYTES = 10_000_000
 """Bytes of a file that is changed or written, before and after."""
+NEVER_TEXT = frozenset(
+    (
+        *("pdf", "docx", "xlsx", "pptx", "doc", "xls", "ppt", "odt", "ods", "odp", "epub"),
+        *("zip", "gz", "tgz", "xz", "7z", "rar", "png", "jpg", "jpeg", "gif", "webp"),
+    )
+)
+"""Endings of files that no program opens when they hold text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +74,30 @@ def load(path: SafePath) -> Loaded:
 
 
 def load_or_new(path: SafePath) -> Loaded:
-    """As `load`; an empty text where there is no file."""
+    """As `load`; an empty text where there is no file.
+
+    Raises:
+        BadInput: no new file of this name can be text.
+    """
     try:
         return load(path)
     except NotFound:
+        refuse_no_text(path)
         return Loaded(path, FaithfulText.new(), "")
+
+
+def refuse_no_text(path: SafePath) -> None:
+    """Refuse the name of a new file that no program would open, since it holds text.
+
+    Raises:
+        BadInput: it is such a name.
+    """
+    if (ending := ending_of(path.name)) in NEVER_TEXT:
+        raise BadInput(
+            f"Text makes no .{ending} file: no program would open {path.display}.",
+            hint="create_document makes documents and workbooks from Markdown, a program, as in "
+            "run_python, other files. For text use another ending.",
+        )
 
 
 def need_size(path: SafePath, data: bytes) -> bytes:

@@ -17,6 +17,7 @@ _CLASSES = {
     "d": "\\p{Nd}",
     "s": " \\t\\r\\f\\x{0b}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}",
 }
+_ENCLOSED = re.compile(r"""^(?:(["'])(?=.+\1$)|/(?=.+/[gimsu]*$))(.+)(?:\1|/[gimsu]*)$""")
 _BASIC = re.compile(r"\\([|(){}+?])")
 """Signs that basic expressions of POSIX have with a backslash, as in grep."""
 _SIGNS = "\\.+*?()|[]{}^$"
@@ -90,7 +91,10 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) 
 
 
 def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator[Pattern]:
-    r"""What else an expression that fits nothing may mean: one of grep (`a\|b`), or plain text.
+    r"""What else an expression that fits nothing may mean.
+
+    One of grep (`a\|b`), one with doubled backslashes, within slashes or quotation marks, with OR
+    for `|`, or plain text.
 
     Args:
         pattern: it.
@@ -103,6 +107,10 @@ def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator
         found = pattern_of(basic, literal=False, case_sensitive=case_sensitive)
         if not found.literal:
             yield replace(found, reason="nothing fits it as RE2 has it")
+    meant = _ENCLOSED.sub(r"\2", pattern.text.replace("\\\\", "\\")).replace(" OR ", "|")
+    if meant != pattern.text:
+        found = pattern_of(meant, literal=False, case_sensitive=case_sensitive)
+        yield replace(found, reason="nothing fits it as it was sent")
     if set(_SIGNS) & set(pattern.text):
         found = pattern_of(pattern.text, literal=True, case_sensitive=case_sensitive)
         yield replace(found, reason="nothing fits it as an expression")

@@ -39,7 +39,8 @@ SKIPPED = frozenset(
     ["node_modules", "bower_components", "dist", "build", "__pycache__", "vendor", "venv"]
 )
 """Folders of things that were made or fetched, beside those whose names begin with a dot."""
-SKIPPED_WORDS = "hidden folders, node_modules, dist, build, vendor and what .gitignore names"
+SKIPPED_WORDS = "hidden folders, node_modules, dist, build, vendor"
+IGNORED_WORDS = "what .gitignore names"
 
 
 def start_of_search(path: SafePath | None, ctx: Ctx) -> SafePath:

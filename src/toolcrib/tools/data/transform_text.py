@@ -77,7 +77,9 @@ async def transform_text(
         count = len(splices)
         line = f"{path.display}: {counted(count, 'place')} replaced"
         after = loaded.faithful.spliced_text(splices)
-        report = ChangeReport(path.display, line, loaded.text, after, [], {"replacements": count})
+        report = ChangeReport(
+            path.display, line, loaded.text, after, [], {"replacements": count}, decoded=True
+        )
         return step, report
 
     step, report = await in_thread(work, ctx.deadline)

@@ -13,6 +13,7 @@ from toolcrib.data.table_files import save
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import SafePath, WritablePath, resolve_writable
+from toolcrib.text.line_breaks import with_line_breaks
 
 WRITERS = "toolcrib.documents.writers"
 WHAT = "Making the document"
@@ -67,7 +68,7 @@ async def create_document(
     package = PACKAGES.get(kind)
     if package is not None and find_spec(package) is None:
         raise MissingExtra("create", f"Making a file of the kind {kind.upper()}")
-    answer, made = await _made(kind, title[:250], content, ctx)
+    answer, made = await _made(kind, title[:250], with_line_breaks(content), ctx)
     line, step = await save(create_document.name, place, made, ctx)
     notes = list(answer["notes"])
     facts = {"path": place.display, "format": kind, "bytes": len(made), "step": step}

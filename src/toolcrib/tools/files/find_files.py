@@ -22,6 +22,7 @@ from toolcrib.files.search.catalog import (
 )
 from toolcrib.files.search.globs import has_signs
 from toolcrib.files.search.scope import (
+    IGNORED_WORDS,
     SKIPPED_WORDS,
     SearchScope,
     from_folder,
@@ -89,8 +90,8 @@ async def find_files(
             used, found = _found(scope, catalog, text, mode)
             if depth is not None:
                 found = [path for path in found if path.rstrip("/").count("/") < depth]
-            if found:
-                break
+            if found and (mode != "auto" or used != "fuzzy" or with_ignored):
+                break  # what is like the query comes after what .gitignore names
         return scope, catalog, used, found
 
     scope, catalog, used, found = await in_thread(work, ctx.deadline)
@@ -126,7 +127,7 @@ def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Resu
     near = catalog.paths if few else []
     if not few and used != "fuzzy":
         near = by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
-    skipped = f"left out unless the query or path names them: {SKIPPED_WORDS}"
+    skipped = f"left out unless the query or path names them: {SKIPPED_WORDS} and {IGNORED_WORDS}"
     where = printable(scope.folder.display)
     lines = [f"Nothing in {where} fits; {skipped}{_unread(scope, catalog)}."]
     if _EXPRESSION.search(text):

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.names import plain
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
+
+SOURCES = ("src", "from", "from_path", "old_path", "source_path", "path")
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    """A new name alone is one in the same folder."""
+    name = arguments.pop("newname", None)
+    if not isinstance(name, str) or not name:
+        return
+    old = next(
+        (arguments[each] for each in map(plain, ("source", *SOURCES)) if each in arguments), ""
+    )
+    folder = str(old).replace("\\", "/").rstrip("/").rpartition("/")[0]
+    arguments.setdefault("destination", f"{folder}/{name}" if folder and "/" not in name else name)
 
 
 @tool(
@@ -17,10 +32,9 @@ from toolcrib.files.paths import WritablePath
     rights=WRITE,
     keywords=("mv", "rename", "relocate"),
     aliases=("move", "rename", "rename_file", "rename_path"),
-    argument_aliases=other_names(
-        source=("src", "from", "from_path", "old_path", "source_path", "path")
-    ),
+    argument_aliases=other_names(source=SOURCES),
     destructive=True,
+    argument_adapter=_adapt,
 )
 async def move_path(
     source: WritablePath,

@@ -107,7 +107,9 @@ def _planned(step: Step, change: FileReplacement, check: Checkpoint) -> ChangeRe
     count = len(splices)
     line = f"{change.display}: {counted(count, 'match', 'matches')}"
     after = loaded.faithful.spliced_text(splices)
-    return ChangeReport(change.display, line, loaded.text, after, [], {"replacements": count})
+    return ChangeReport(
+        change.display, line, loaded.text, after, [], {"replacements": count}, decoded=True
+    )
 
 
 def _summary(

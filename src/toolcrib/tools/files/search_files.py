@@ -17,6 +17,7 @@ from toolcrib.files.search.globs import MAX_GLOB_CHARS
 from toolcrib.files.search.hits import LINE_CHARS, Hit
 from toolcrib.files.search.pattern import Pattern, other_readings, pattern_of
 from toolcrib.files.search.scope import (
+    IGNORED_WORDS,
     SKIPPED_WORDS,
     SearchScope,
     from_folder,
@@ -335,6 +336,7 @@ def _head(
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:
             notes.append(f"left out unless path or glob names them: {SKIPPED_WORDS}")
+            notes.append(f"left out unless path leads there: {IGNORED_WORDS}")
     if counted.left_out is not None:
         notes.append(counted.left_out.words(lambda path: printable(scope.display(path))))
     elif not counted.aborted:

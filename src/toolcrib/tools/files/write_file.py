@@ -15,7 +15,7 @@ from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.edits.fences import file_text, unfenced
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
-from toolcrib.files.edits.text_loader import Loaded, load, need_size
+from toolcrib.files.edits.text_loader import Loaded, load, need_size, refuse_no_text
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted
@@ -149,6 +149,7 @@ def _existing(path: SafePath) -> Loaded | None:
 
 
 def _refuse_name(path: SafePath) -> None:
+    refuse_no_text(path)
     for name in path.parts:
         strange = sorted(UNUSUAL & set(name))
         if strange:

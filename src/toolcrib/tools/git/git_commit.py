@@ -19,6 +19,7 @@ from toolcrib.git.repository import Repository, open_repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.text.display import printable, some_of
+from toolcrib.text.line_breaks import with_line_breaks
 
 MAX_NAMES = 5
 
@@ -100,7 +101,9 @@ async def git_commit(
             args = ["commit", "--no-status"] + ["--amend"] * amend
             args += ["-F", "-"] if message.strip() else ["--no-edit"]
             try:
-                await repository.run(*args, stdin=message.encode("utf-8", "replace"))
+                await repository.run(
+                    *args, stdin=with_line_breaks(message).encode("utf-8", "replace")
+                )
             except Conflict as error:
                 if error.message == NOTHING_TO_COMMIT:
                     error.hint = await _what_to_add(repository)

@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NET, SEND, AnyJson, JsonObject, Param, Right, other_names, tool
+from toolcrib.core.tool import (
+    NET,
+    SEND,
+    WRITE,
+    AnyJson,
+    JsonObject,
+    Param,
+    Right,
+    other_names,
+    tool,
+)
+from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
 from toolcrib.tools.http.service_request import ServiceRequest, encoded, exchange, header_texts
@@ -32,16 +43,31 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     headers = given["headers"] or {}
     plain = all(n.lower() == "accept" and str(v) in PLAIN_ACCEPTS for n, v in headers.items())
     nothing = given["body"] in (None, "", {}) and plain
-    return NET if nothing and _method(given) in SAFE else NET | SEND
+    rights = NET if nothing and _method(given) in SAFE else NET | SEND
+    return rights | WRITE if given.get("save_as") else rights
 
 
 @tool(
     group="http",
-    rights=NET | SEND,
-    keywords=("api", "rest", "json", "curl", "post", "put", "delete", "webhook", "endpoint"),
-    aliases=("http_get", "http_post", "api_request", "api_call"),
+    rights=NET | SEND | WRITE,
+    keywords=(
+        "download",
+        "api",
+        "rest",
+        "json",
+        "curl",
+        "post",
+        "put",
+        "delete",
+        "webhook",
+        "endpoint",
+    ),
+    aliases=("http_get", "http_post", "api_request", "api_call", "download_file"),
     argument_aliases=other_names(
-        url=("uri", "endpoint", "link"), method=("verb", "http_method"), body=("json",)
+        url=("uri", "endpoint", "link"),
+        method=("verb", "http_method"),
+        body=("json",),
+        save_as=("path", "output", "output_path", "save_to", "filename", "destination"),
     ),
     seconds=180.0,
     effective_rights=_narrowed,
@@ -56,10 +82,11 @@ async def http_request(
     body: Annotated[AnyJson, Param("JSON, form or text.")] = None,
     auth: Annotated[str, Param("Name of a configured secret.")] = "",
     filter: Annotated[str, Param("jq expression.")] = "",  # noqa: A002 - the name that models know
+    save_as: Annotated[WritablePath | None, Param("Downloads to this file.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Send an HTTP request to an API; gives status, headers and body.
+    """Send an HTTP request to an API, or download a file; gives headers and body.
 
     An error status is an answer like any other. Keys are never typed: `auth` names one
     that the user configured. `filter` picks from a JSON answer. To read pages use
@@ -74,5 +101,5 @@ async def http_request(
         if kind.startswith("text/plain") and "content-type" not in sent:
             note = "The body was sent as text/plain; a header content-type sends it as another."
         sent["content-type"] = kind
-    request = ServiceRequest(chosen, url, sent, content, auth.strip(), filter, note)
+    request = ServiceRequest(chosen, url, sent, content, auth.strip(), filter, note, save_as)
     return await exchange(request, ctx)

@@ -22,8 +22,12 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.settings import SecretConfig
+from toolcrib.data.table_files import save
 from toolcrib.execution.jq import MAX_RESULTS, run_program
 from toolcrib.files.content.kinds import detect, kind_of
+from toolcrib.files.content.outline import ending_of
+from toolcrib.files.edits.text_loader import NEVER_TEXT
+from toolcrib.files.paths import SafePath
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.policy import HostRule
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, SAFE
@@ -38,6 +42,8 @@ MAX_HEADERS_IN_TEXT = 25
 MAX_HEADER_CHARS_IN_TEXT = 200
 MAX_PRETTY_CHARS = 4000
 """Characters up to which JSON is shown with line breaks."""
+MAX_DOWNLOAD_BYTES = 200_000_000
+DOWNLOAD_SECONDS = 150.0
 MAX_EXACT_INTEGER = 2**53
 """Whole numbers beyond this are not exact in jq."""
 # Of use to a browser or to nobody; left out of the text unless there is nothing else to see.
@@ -464,7 +470,8 @@ IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 class ServiceRequest:
     """A request that was checked. `headers` have lower-case names; `auth` names a secret.
 
-    `note` is what a caller should know of what was sent.
+    `note` is what a caller should know of what was sent; `save_as` is the file that the body of
+    a good answer becomes.
     """
 
     method: str
@@ -474,6 +481,7 @@ class ServiceRequest:
     auth: str = ""
     filter: str = ""
     note: str = ""
+    save_as: SafePath | None = None
 
 
 async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
@@ -487,7 +495,13 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
     check_filter(request.filter, request.method)
     used = credential(request.auth, request.url, ctx) if request.auth else None
     screen = SecretFilter(*(used.secrets if used else ()))
-    headers = {"accept": ACCEPT, **request.headers}
+    saves = request.save_as is not None
+    if saves and used is not None:
+        raise BadInput(
+            "'save_as' and 'auth' do not go together: the file could hold the secret.",
+            hint="Leave out one of them.",
+        )
+    headers = {"accept": "*/*" if saves else ACCEPT, **request.headers}
     if used is not None:
         if used.header.lower() in request.headers:
             raise BadInput(f"The header '{used.header}' belongs to the secret.")
@@ -501,9 +515,9 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
             headers=headers,
             body=request.body,
             component=PAGES,
-            max_bytes=settings.max_bytes,
-            timeout=settings.timeout,
-            allow_truncated=True,
+            max_bytes=MAX_DOWNLOAD_BYTES if saves else settings.max_bytes,
+            timeout=max(settings.timeout, DOWNLOAD_SECONDS) if saves else settings.timeout,
+            allow_truncated=not saves,
             retries=ctx.config.egress.retry.retries if request.method in IDEMPOTENT else 0,
             same_origin_writes=True,
             secret=used is not None,
@@ -511,10 +525,21 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
         )
         # Also a filter that fails quotes the answer.
         ctx.session.taint(untrusted=True)
-        body = await body_of(response, screen, settings.max_bytes, ctx)
+        if request.save_as is not None and response.status < 400:
+            body = await _saved(response, request.save_as, ctx)
+        else:
+            body = await body_of(response, screen, settings.max_bytes, ctx)
         return await _result(request, response, body, screen, ctx)
     except ToolError as error:
         raise screen.error(error) from None
+
+
+async def _saved(response: Response, path: SafePath, ctx: Ctx) -> ServiceBody:
+    line, _ = await save("http_request", path, response.body, ctx)
+    notes, ending = [line], ending_of(path.name)
+    if ending in NEVER_TEXT and kind_of(response.body) is None:
+        notes.append(f"Warning: it is text, and so no .{ending} file: read it before you use it.")
+    return ServiceBody("binary", notes=notes)
 
 
 async def _result(
@@ -539,6 +564,8 @@ async def _result(
             for s in response.redirects
         ],
     }
+    if request.save_as is not None and response.status >= 400:
+        notes.append(f"Nothing was saved to {request.save_as.display}.")
     text, outside = body.text, None
     if request.filter and response.status < 400 and body.kind != "none":
         text, values, more = await filtered(body, request.filter, ctx)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
 from toolcrib.core.errors import BadInput
 from toolcrib.execution.interpreters.python import NO_PACKAGES, unfenced
 
+_COMBINATION = re.compile(r"(?:(?:ctrl|alt|shift)\+)+[A-Za-z0-9]{1,9}", re.IGNORECASE)
+_ESCAPED_ENTER = re.compile(r"(?<!\\)(?:\\r)?\\[nr]$")
 MAX_SECONDS = 36_000
 """Seconds of the longest `timeout`; a larger number is one of milliseconds."""
 MILLISECONDS = ("timeoutms", "timeoutmilliseconds", "timeoutmillis", "yieldtimems")
@@ -90,8 +93,13 @@ def tests(arguments: dict[str, Any]) -> None:
 def typed_keys(arguments: dict[str, Any]) -> None:
     """Of tools that type into a terminal: a list of texts and of names of keys."""
     for name in ("keys", "input", "data", "chars"):
-        if isinstance(arguments.get(name), list):
-            arguments[name] = "".join(map(_key_name, arguments[name]))
+        typed = arguments.get(name)
+        if isinstance(typed, list):
+            arguments[name] = "".join(map(_key_name, typed))
+        elif isinstance(typed, str) and _COMBINATION.fullmatch(typed.strip()):
+            arguments[name] = _key_name(typed.strip())
+        elif isinstance(typed, str) and _ESCAPED_ENTER.search(typed):
+            arguments[name] = _ESCAPED_ENTER.sub("<Enter>", typed)
 
 
 def _key_name(word: Any) -> str:
