@@ -16,11 +16,10 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, Self
 
 from toolcrib.core.errors import NotConfigured, UnsupportedContent
@@ -164,12 +163,7 @@ class Handle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -477,13 +471,10 @@ def can_pin() -> bool:
         fd = openat.open("/", O_PATH | openat.O_CLOEXEC)
     except OSError:
         return False
-    try:
+    with openat.closing(fd), suppress(OSError):
         openat.close(openat.open(f"{DESCRIPTORS}/{fd}", READABLE))
         return _name_of(fd) == "/"
-    except OSError:
-        return False
-    finally:
-        openat.close(fd)
+    return False
 
 
 @lru_cache(maxsize=1)
@@ -543,10 +534,8 @@ def open_root(opener: Opener, root: Root) -> Iterator[int]:
         NotConfigured: it is not there, no folder, or a link.
     """
     fd = _by_kernel(opener, root) if isinstance(opener, KernelOpener) else _by_name(opener, root)
-    try:
+    with openat.closing(fd):
         yield fd
-    finally:
-        openat.close(fd)
 
 
 def _by_kernel(opener: KernelOpener, root: Root) -> int:
@@ -560,17 +549,12 @@ def _by_kernel(opener: KernelOpener, root: Root) -> int:
 def _by_name(opener: Opener, root: Root) -> int:
     start, names = anchor(root.real)
     flags = (O_PATH or os.O_RDONLY) | openat.O_CLOEXEC | openat.O_DIRECTORY
-    try:
-        top = openat.open(start, flags)
-    except OSError as error:
-        raise _unusable(root, error.strerror or str(error)) from None
     wanted = tuple(name for name in names.split("/") if name)
     try:
-        found = opener.find(top, start, wanted)
+        with openat.closing(openat.open(start, flags)) as top:
+            found = opener.find(top, start, wanted)
     except OSError as error:
         raise _unusable(root, error.strerror or str(error)) from None
-    finally:
-        openat.close(top)
     reason = ""
     if found.parts != wanted:
         reason = _REASONS[errno.ELOOP]

@@ -11,12 +11,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy
 from toolcrib.state.store import make_private
+from toolcrib.system import openat
 from toolcrib.system.file_locks import NOT_INHERITED
 
 LIVE, ALONE = "live.lock", "alone.lock"
@@ -38,8 +39,7 @@ def begin_run() -> int:
     live = _opened(LIVE)
     try:
         fcntl.flock(live, fcntl.LOCK_SH)
-        gate = _opened(ALONE)
-        try:
+        with openat.closing(_opened(ALONE)) as gate:
             until = time.monotonic() + WAIT_SECONDS
             while not _took(gate, fcntl.LOCK_EX):
                 if time.monotonic() > until:
@@ -48,8 +48,6 @@ def begin_run() -> int:
                         hint="Wait for it, or cancel it.",
                     )
                 time.sleep(PAUSE_SECONDS)
-        finally:
-            os.close(gate)
     except BaseException:
         os.close(live)
         raise
@@ -64,24 +62,19 @@ def without_runs() -> Iterator[bool]:
         return
     import fcntl
 
-    gate = live = -1
-    try:
+    live = -1
+    with ExitStack() as end:
         with suppress(OSError):  # where nothing can be written, nothing is run either
-            gate = _opened(ALONE)
+            gate = end.enter_context(openat.closing(_opened(ALONE)))
             fcntl.flock(gate, fcntl.LOCK_SH)
             live = _opened(LIVE)
-        is_alone = live < 0 or _took(live, fcntl.LOCK_EX)
+        is_alone = True
         if live >= 0:
-            os.close(live)
-            live = -1
+            with openat.closing(live):
+                is_alone = _took(live, fcntl.LOCK_EX)
         if not is_alone:
-            os.close(gate)
-            gate = -1
+            end.close()
         yield is_alone
-    finally:
-        for fd in (gate, live):
-            if fd >= 0:
-                os.close(fd)
 
 
 def _opened(name: str) -> int:

@@ -8,7 +8,7 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
@@ -377,17 +377,12 @@ class PathGate:
             fd = self._opener.unlinked(folder.fd, names, READABLE)
         except OSError:
             return None
-        try:
-            status = openat.fstat(fd)
-            if kind_of(status.st_mode) == "file" and status.st_nlink == 1:
-                opened, fd = fd, -1
-                return Handle(
-                    opened, status, f"{folder.absolute.rstrip('/')}/{names}", path.display
-                )
-            return None
-        finally:
-            if fd >= 0:
-                openat.close(fd)
+        place = f"{folder.absolute.rstrip('/')}/{names}"
+        handle = Handle(fd, openat.fstat(fd), place, path.display)
+        if handle.kind == "file" and handle.status.st_nlink == 1:
+            return handle
+        handle.close()
+        return None
 
     def status(self, path: SafePath) -> os.stat_result:
         """What the system says about what a path leads to, without opening it.
@@ -583,10 +578,8 @@ class PathGate:
                 found = self._opener.find(root, path.root.real, path.parts)
         except OSError as error:
             raise self._explain(error, path) from None
-        try:
+        with closing(found):
             yield found
-        finally:
-            found.close()
 
     def _refuse_protected(self, path: SafePath, parts: Sequence[str], use: Use) -> None:
         pattern = self._protecting(path, parts, use)
@@ -684,23 +677,15 @@ class PathGate:
             return None
         except OSError:
             return []
-        try:
+        with suppress(OSError, PathDenied), closing(found):
             self._refuse_protected(folder, found.parts, "read")
             fd = found.readable()
-        except (OSError, PathDenied):
-            return []
-        finally:
-            found.close()
-        try:
-            with openat.open_entries(fd) as scan:
+            with openat.closing(fd), openat.open_entries(fd) as scan:
                 return [
                     FolderName(entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in islice(scan, NAMES_SEARCHED)
                 ]
-        except OSError:
-            return []
-        finally:
-            openat.close(fd)
+        return []
 
 
 MAX_LINK_ENTRIES = 20_000

@@ -32,6 +32,7 @@ from toolcrib.files.handles import (
     WritePlace,
     fingerprint,
     has_openat2,
+    kind_of,
 )
 from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER
@@ -41,6 +42,8 @@ MAX_DEPTH = 200
 CHUNK_BYTES = 1_048_576
 ZERO_CHUNK = bytes(CHUNK_BYTES)
 """A chunk of a hole."""
+UNLINKED = READABLE | openat.O_NOFOLLOW
+"""To open a plain file that is no link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +156,7 @@ BeforeFolder = Callable[[int, str, str], None]
 
 def entry_kind(mode: int) -> EntryKind:
     """The kind of a file of that mode."""
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "folder"
-    if stat.S_ISLNK(mode):
-        return "link"
-    return "pipe" if stat.S_ISFIFO(mode) else "other"
+    return "pipe" if stat.S_ISFIFO(mode) else kind_of(mode)
 
 
 def skip_content(size: int, chunks: Iterator[bytes]) -> str:
@@ -231,23 +228,19 @@ class TreeReader:
             yield EntryState.of(status, path, target=target)
 
     def _file(self, folder: int, name: str, path: str) -> EntryState:
-        fd = open_file(folder, name, opens_closed=self.opens_closed)
-        try:
+        with openat.closing(open_file(folder, name, opens_closed=self.opens_closed)) as fd:
             status = openat.fstat(fd)
             attributes = attributes_of(fd, access_lists=True)
             digest = self.sink(status.st_size, chunks_of(fd, self.check))
             if fingerprint(openat.fstat(fd)) != fingerprint(status):
                 raise FileNotFoundError(path)
-        finally:
-            openat.close(fd)
         return EntryState.of(status, path, digest, attributes=attributes)
 
     def _folder(
         self, folder: int, name: str, path: str, device: int, depth: int
     ) -> Iterator[EntryState]:
         self.before_folder(folder, name, path)
-        fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
-        try:
+        with openat.closing(openat.open(name, FOLDER, dir_fd=folder)) as fd:
             status = openat.fstat(fd)
             if status.st_dev != device:
                 raise PathDenied(
@@ -264,8 +257,6 @@ class TreeReader:
             for inner in names:
                 below = f"{path}/{inner}" if path else inner
                 yield from self._take(fd, inner, below, device, depth + 1)
-        finally:
-            openat.close(fd)
 
 
 @contextmanager
@@ -297,11 +288,9 @@ def opened_beneath(top: int, relative: str) -> Iterator[int]:
         fd = KernelOpener().unlinked(top, relative, READABLE)
     else:
         with parent_of(top, relative) as (folder, name):
-            fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
-    try:
+            fd = openat.open(name, UNLINKED, dir_fd=folder)
+    with openat.closing(fd):
         yield fd
-    finally:
-        openat.close(fd)
 
 
 def open_file(folder: int, name: str, *, opens_closed: bool) -> int:
@@ -317,12 +306,12 @@ def open_file(folder: int, name: str, *, opens_closed: bool) -> int:
         OSError: the system does not give it.
     """
     try:
-        return openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
+        return openat.open(name, UNLINKED, dir_fd=folder)
     except PermissionError:
         if not (opens_closed and O_PATH):
             raise
-    held = openat.open(name, O_PATH | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder)
-    try:
+    reference = openat.open(name, O_PATH | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder)
+    with openat.closing(reference) as held:
         status, place = openat.fstat(held), f"{DESCRIPTORS}/{held}"
         if not stat.S_ISREG(status.st_mode):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
@@ -332,8 +321,6 @@ def open_file(folder: int, name: str, *, opens_closed: bool) -> int:
             return openat.open(place, READABLE)
         finally:
             openat.chmod(place, mode)
-    finally:
-        openat.close(held)
 
 
 def may_change(folder: int, name: str) -> bool:
@@ -400,7 +387,7 @@ class TreeFolder:
         Raises:
             OSError: the system does not give it, or it is no plain file.
         """
-        fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=self.fd)
+        fd = openat.open(name, UNLINKED, dir_fd=self.fd)
         if not stat.S_ISREG(openat.fstat(fd).st_mode):
             openat.close(fd)
             raise FileNotFoundError(errno.ENOENT, "no plain file", name)
@@ -408,19 +395,12 @@ class TreeFolder:
 
     def read(self, name: str, max_bytes: int) -> bytes | None:
         """A file of this folder; None if it is too large, gone, forbidden or no plain file."""
-        try:
-            fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=self.fd)
-        except OSError:
-            return None
-        try:
+        with suppress(OSError), openat.closing(openat.open(name, UNLINKED, dir_fd=self.fd)) as fd:
             data = os.read(fd, FIRST_READ_BYTES)
             if len(data) < FIRST_READ_BYTES:
                 return data if len(data) <= max_bytes else None
             return _rest(fd, data, max_bytes)
-        except OSError:
-            return None
-        finally:
-            openat.close(fd)
+        return None
 
 
 def _rest(fd: int, data: bytes, max_bytes: int) -> bytes | None:
@@ -457,9 +437,7 @@ def walk_folders(top: Handle, unread: list[str] | None = None) -> Iterator[TreeF
             trail.append((level, place + 1))
             name = level.folders[place]
             try:
-                fd = openat.open(
-                    name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=level.fd
-                )
+                fd = openat.open(name, FOLDER, dir_fd=level.fd)
             except PermissionError:
                 lost.append(f"{level.prefix}{name}/")
                 continue
@@ -506,21 +484,16 @@ def readable_size(top: Handle, path: str) -> int:
     Raises:
         OSError: it may not be read, is gone, or is a link.
     """
-    fd = openat.open(path, READABLE | openat.O_NOFOLLOW, dir_fd=top.fd)
-    try:
+    with openat.closing(openat.open(path, UNLINKED, dir_fd=top.fd)) as fd:
         return openat.fstat(fd).st_size
-    finally:
-        openat.close(fd)
 
 
 def is_open_to_us(top: Handle, path: str) -> bool:
     """Whether the system lets a folder beneath an open one be listed; True where it is gone."""
     try:
         openat.close(openat.open(path or ".", READABLE | openat.O_DIRECTORY, dir_fd=top.fd))
-    except PermissionError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, PermissionError)
     return True
 
 

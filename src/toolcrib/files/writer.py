@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, ki
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState, open_file
 from toolcrib.system import openat
+from toolcrib.system.removal import FOLDER
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | openat.O_CLOEXEC | openat.O_NOFOLLOW
 PREFIX = ".toolcrib-"
@@ -84,8 +85,8 @@ def write_file(
         inherits: whether it may have the access list that its folder gives to new files.
         flush: whether to wait for the disk; else the caller does so for many at once.
     """
-    fd = openat.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
-    try:
+    new_mode = 0o666 if mode is None else 0o600
+    with openat.closing(openat.open(name, NEW, new_mode, dir_fd=folder)) as fd:
         for chunk in chunks:
             if chunk == ZERO_CHUNK:
                 os.lseek(fd, len(chunk), os.SEEK_CUR)
@@ -108,8 +109,6 @@ def write_file(
         if flush:
             os.fsync(fd)
         return openat.fstat(fd)
-    finally:
-        openat.close(fd)
 
 
 def _write(fd: int, chunk: bytes, check: Callable[[], None]) -> None:
@@ -131,16 +130,15 @@ def copy_attributes(folder: int, name: str, fd: int) -> None:
     """Extended attributes, and with them access lists, as far as we may."""
     if sys.platform != "linux":
         return
-    with suppress(OSError):
-        # Closed files are replaced by an undo alone.
-        opened = open_file(folder, name, opens_closed=True)
-        try:
-            drop_access_lists(fd)
-            for attribute in os.listxattr(opened):
-                with suppress(OSError):
-                    os.setxattr(fd, attribute, os.getxattr(opened, attribute))
-        finally:
-            openat.close(opened)
+    # Closed files are replaced by an undo alone.
+    with (
+        suppress(OSError),
+        openat.closing(open_file(folder, name, opens_closed=True)) as opened,
+    ):
+        drop_access_lists(fd)
+        for attribute in os.listxattr(opened):
+            with suppress(OSError):
+                os.setxattr(fd, attribute, os.getxattr(opened, attribute))
 
 
 def build_tree(
@@ -164,8 +162,7 @@ def build_tree(
             last = state.path.rpartition("/")[2] or name
             _build(inside, last, state, fetch, check, flush=flush)
             if state.kind == "folder":
-                flags = READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW
-                open_folders.append((state, openat.open(last, flags, dir_fd=inside)))
+                open_folders.append((state, openat.open(last, FOLDER, dir_fd=inside)))
         while open_folders:
             _finish_folder(*open_folders.pop())
     finally:
@@ -209,33 +206,27 @@ def _build(
 
 def _finish_folder(state: EntryState, fd: int) -> None:
     """After its content was made, which moved its time."""
-    try:
+    with openat.closing(fd):
         own(fd, state.owner)
         drop_access_lists(fd)
         set_attributes(fd, state.attributes)
         openat.fchmod(fd, state.mode)
         openat.utime(fd, ns=(state.mtime, state.mtime))
-    finally:
-        openat.close(fd)
 
 
 def remove_tree(folder: int, name: str) -> None:
     """Remove whatever stands there, links not followed; nothing there is no harm."""
-    try:
-        status = openat.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
+    status = status_of(folder, name)
+    if status is None:
         return
     if not stat.S_ISDIR(status.st_mode):
         openat.unlink(name, dir_fd=folder)
         return
-    fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
-    try:
+    with openat.closing(openat.open(name, FOLDER, dir_fd=folder)) as fd:
         with openat.open_entries(fd) as scan:
             names = [entry.name for entry in scan]
         for inner in names:
             remove_tree(fd, inner)
-    finally:
-        openat.close(fd)
     openat.rmdir(name, dir_fd=folder)
 
 
@@ -251,8 +242,6 @@ def rename_new(source: int, name: str, folder: int, target: str) -> None:
     if not stat.S_ISDIR(status.st_mode):
         try:
             openat.link(name, target, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
-        except FileExistsError:
-            raise
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
@@ -334,16 +323,12 @@ def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
     Raises:
         OSError: ELOOP for a link.
     """
-    opened = openat.open(
-        name, (O_PATH or READABLE) | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder
-    )
-    try:
+    flags = (O_PATH or READABLE) | openat.O_NOFOLLOW | openat.O_CLOEXEC
+    with openat.closing(openat.open(name, flags, dir_fd=folder)) as opened:
         if stat.S_ISLNK(openat.fstat(opened).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
         openat.chmod(f"{DESCRIPTORS}/{opened}" if O_PATH else opened, mode)
         return openat.fstat(opened)
-    finally:
-        openat.close(opened)
 
 
 def remove_empty_folder(folder: int, name: str) -> bool:
@@ -357,12 +342,9 @@ def remove_empty_folder(folder: int, name: str) -> bool:
 
 def holds_only(folder: int, name: str, prefix: str) -> bool:
     """Whether all names in a folder start like this; an empty one holds no other."""
-    fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
-    try:
-        with openat.open_entries(fd) as scan:
-            return all(entry.name.startswith(prefix) for entry in scan)
-    finally:
-        openat.close(fd)
+    inner = openat.open(name, FOLDER, dir_fd=folder)
+    with openat.closing(inner), openat.open_entries(inner) as scan:
+        return all(entry.name.startswith(prefix) for entry in scan)
 
 
 def is_closed(status: os.stat_result) -> bool:
@@ -402,12 +384,8 @@ def flush_system(fd: int) -> None:
 
 def flush_folder(folder: int) -> None:
     """See the names of a folder onto the disk."""
-    with suppress(OSError):
-        fd = openat.open(".", os.O_RDONLY | openat.O_DIRECTORY | openat.O_CLOEXEC, dir_fd=folder)
-        try:
-            os.fsync(fd)
-        finally:
-            openat.close(fd)
+    with suppress(OSError), openat.closing(openat.open(".", FOLDER, dir_fd=folder)) as fd:
+        os.fsync(fd)
 
 
 MAX_TRASH_NAMES = 1000
@@ -446,17 +424,13 @@ class Trash:
         Returns:
             Whether it went; False leaves it where it was.
         """
-        try:
-            files, info = (_folder(self.folder / part) for part in ("files", "info"))
-        except OSError:
-            return False
-        try:
+        with suppress(OSError), ExitStack() as end:
+            files, info = (
+                end.enter_context(openat.closing(openat.open(str(self.folder / part), FOLDER)))
+                for part in ("files", "info")
+            )
             return self._take(source, name, display, path, files, info)
-        except OSError:
-            return False
-        finally:
-            openat.close(files)
-            openat.close(info)
+        return False
 
     def _take(self, source: int, name: str, display: str, path: str, files: int, info: int) -> bool:
         now = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
@@ -478,11 +452,6 @@ class Trash:
                 return False
             return True
         return False
-
-
-def _folder(path: Path) -> int:
-    flags = openat.O_DIRECTORY | openat.O_CLOEXEC | openat.O_NOFOLLOW
-    return openat.open(str(path), os.O_RDONLY | flags)
 
 
 def make_folder(folder: SafePath) -> None:
@@ -541,36 +510,26 @@ def _written_nameless(place: WritePlace, data: bytes, check: Callable[[], None])
     """Write and then name it; False where the file system cannot do so."""
     if not NAMELESS:
         return False
+    flags = NAMELESS | os.O_WRONLY | openat.O_CLOEXEC
     try:
-        fd = openat.open(".", NAMELESS | os.O_WRONLY | openat.O_CLOEXEC, 0o666, dir_fd=place.folder)
+        with openat.closing(openat.open(".", flags, 0o666, dir_fd=place.folder)) as fd:
+            _write(fd, data, check)
+            openat.link(f"{DESCRIPTORS}/{fd}", place.name, dst_dir_fd=place.folder)
     except OSError as error:
-        if error.errno in NO_NAMELESS:
-            return False
-        raise
-    try:
-        _write(fd, data, check)
-        openat.link(f"{DESCRIPTORS}/{fd}", place.name, dst_dir_fd=place.folder)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        if error.errno in NO_NAMELESS:
-            return False
-        raise
-    finally:
-        openat.close(fd)
+        if error.errno not in NO_NAMELESS:
+            raise
+        return False
     return True
 
 
 def _written_in_place(place: WritePlace, data: bytes, check: Callable[[], None]) -> None:
-    fd = openat.open(place.name, NEW, 0o666, dir_fd=place.folder)
-    try:
-        _write(fd, data, check)
-    except BaseException:
-        with suppress(OSError):
-            openat.unlink(place.name, dir_fd=place.folder)
-        raise
-    finally:
-        openat.close(fd)
+    with openat.closing(openat.open(place.name, NEW, 0o666, dir_fd=place.folder)) as fd:
+        try:
+            _write(fd, data, check)
+        except BaseException:
+            with suppress(OSError):
+                openat.unlink(place.name, dir_fd=place.folder)
+            raise
 
 
 def _taken(path: SafePath) -> Conflict:

@@ -7,12 +7,10 @@ Where the system has them, they are those of `os` and nothing else. Windows has 
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from os import stat_result
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Protocol
 
 if sys.platform == "win32":
     from toolcrib.system.held_folders import (
@@ -84,6 +82,7 @@ __all__ = [
     "chmod",
     "chown",
     "close",
+    "closing",
     "dup",
     "fchmod",
     "fchown",
@@ -128,3 +127,12 @@ class FolderEntry(Protocol):
 def open_entries(fd: int) -> AbstractContextManager[Iterator[FolderEntry]]:
     """The names in an open folder, as `os.scandir` gives them."""
     return scandir(fd)
+
+
+@contextmanager
+def closing(fd: int) -> Iterator[int]:
+    """A descriptor that is closed in the end, as `contextlib.closing` does with other things."""
+    try:
+        yield fd
+    finally:
+        close(fd)

@@ -31,11 +31,8 @@ def remove(folder: Path) -> None:
 def opened(folder: Path) -> Iterator[int]:
     """A descriptor of a folder of our own, made usable for us."""
     _allow(folder)
-    fd = openat.open(str(folder), FOLDER)
-    try:
+    with openat.closing(openat.open(str(folder), FOLDER)) as fd:
         yield fd
-    finally:
-        openat.close(fd)
 
 
 def _empty(top: int) -> None:
@@ -55,11 +52,8 @@ def _empty(top: int) -> None:
     while waiting:
         name = waiting.pop()
         with suppress(OSError):
-            inner = openat.open(name, FOLDER, dir_fd=top)
-            try:
+            with openat.closing(openat.open(name, FOLDER, dir_fd=top)) as inner:
                 empty_one(inner)
-            finally:
-                openat.close(inner)
             openat.rmdir(name, dir_fd=top)
 
 

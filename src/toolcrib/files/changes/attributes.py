@@ -92,7 +92,5 @@ def _opened(top: int, relative: str) -> Iterator[int]:
             fd = openat.open(name, FOLDER, dir_fd=folder)
         except NotADirectoryError:
             fd = open_file(folder, name, opens_closed=True)
-        try:
+        with openat.closing(fd):
             yield fd
-        finally:
-            openat.close(fd)

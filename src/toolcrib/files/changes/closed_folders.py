@@ -78,14 +78,11 @@ class ClosedFolders:
         if not O_PATH:
             return
         flags = O_PATH | openat.O_DIRECTORY | openat.O_NOFOLLOW | openat.O_CLOEXEC
-        root = openat.open(path.root.real, flags)
-        try:
+        with openat.closing(openat.open(path.root.real, flags)) as root:
             status = openat.fstat(root)
             if is_shut(status):
                 openat.chmod(f"{DESCRIPTORS}/{root}", stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
                 self._note(status, path)
-        finally:
-            openat.close(root)
 
     def _note(self, status: os.stat_result, path: SafePath) -> None:
         mode = stat.S_IMODE(status.st_mode)

@@ -48,6 +48,7 @@ from toolcrib.files.trees import (
     skip_content,
 )
 from toolcrib.files.writer import status_of
+from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER, opened
 from toolcrib.text.display import printable
 
@@ -128,8 +129,7 @@ class UpperSource:
 
     def chunks(self) -> Iterator[bytes]:
         """See `Source`. Holes come as `ZERO_CHUNK`, and are not read."""
-        fd = self._open()
-        try:
+        with openat.closing(self._open()) as fd:
             status = os.fstat(fd)
             if fingerprint(status) != self.mark:
                 raise Conflict(
@@ -139,8 +139,6 @@ class UpperSource:
                 yield from _sparse(fd, status.st_size)
             else:
                 yield from chunks_of(fd, lambda: None)
-        finally:
-            os.close(fd)
 
     def attributes(self) -> Attributes:
         """The extended attributes that a program gave to it."""
@@ -177,12 +175,8 @@ def _sparse(fd: int, size: int) -> Iterator[bytes]:
 
 def _attributes(open_it: Callable[[], int]) -> Attributes:
     """The extended attributes that a program gave to a file."""
-    with suppress(OSError):
-        fd = open_it()
-        try:
-            return attributes_of(fd)
-        finally:
-            os.close(fd)
+    with suppress(OSError), openat.closing(open_it()) as fd:
+        return attributes_of(fd)
     return ()
 
 
@@ -227,10 +221,8 @@ class _UpperEntry:
         """The name in the upper directory, open, whatever its mode is."""
         with usable(self.upper, self.name, self.status):
             fd = os.open(self.name, flags | os.O_NOFOLLOW, dir_fd=self.upper)
-            try:
+            with openat.closing(fd):
                 yield fd
-            finally:
-                os.close(fd)
 
     def attributes(self) -> Attributes:
         with usable(self.upper, self.name, self.status):

@@ -42,6 +42,7 @@ from toolcrib.files.writer import (
 )
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import make_private
+from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER
 from toolcrib.system.threads import content_id, random_id
 
@@ -252,10 +253,8 @@ class _Walk:
             except OSError:
                 self.unread.append(relative)
                 continue
-            try:
+            with openat.closing(inner):
                 yield from self.entries(inner, f"{relative}/", depth + 1)
-            finally:
-                os.close(inner)
 
     def _list(self, folder: int, prefix: str) -> list[tuple[str, os.stat_result]]:
         """What a folder holds, by name."""
