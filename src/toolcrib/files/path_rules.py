@@ -24,6 +24,8 @@ from functools import lru_cache
 from typing import Literal, Self
 from urllib.parse import unquote
 
+from toolcrib.core.package_data import package_table
+
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
     + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"]
@@ -211,18 +213,12 @@ def parts_beneath(path: str, root: str, *, windows: bool = WINDOWS) -> list[str]
     return parts[len(above) :]
 
 
-GENERATED_FOLDERS = frozenset([
-    ".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", "vendor", "dist",
-    "build", "target", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".cache",
-    ".gradle", ".terraform", ".tox", ".nox", ".venv", "venv", "site-packages", "__pycache__",
-    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints",
-    "coverage", "htmlcov",
-])  # fmt: skip
+_TABLE = package_table("files/path_rules.toml")
+GENERATED_FOLDERS = frozenset(_TABLE["generated_folders"])
 """Folders that hold what programs made or fetched. Trees are listed and searched without them."""
-DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__", ".tox", ".nox"})
-"""What programs of the user import from: one question for all of it in a conversation. Virtual
-environments of any name are such folders too."""
-SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
+DEPENDENCY_FOLDERS = frozenset(_TABLE["dependency_folders"])
+"""What programs of the user import from: one question for all of it in a conversation."""
+SCRATCH_OF_DEPENDENCIES = frozenset(_TABLE["scratch_of_dependencies"])
 """What tools put there and run again, where they are: in dependencies that were there before."""
 
 
@@ -234,110 +230,18 @@ SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
 
 Use = Literal["read", "write"]
 
-SECRETS = (
-    # Settings and keys of programs.
-    ".env*", "?*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.keystore", "*.kdbx",
-    "*.jks", "*.p8", "*.ovpn", "wg?.conf", "*.auto.tfvars", "*.kubeconfig", "kubeconfig",
-    "kubeconfig.y*ml", "secrets.y*ml", "secrets.json", "secrets.toml", ".secrets.toml*",
-    "credentials.json", "application_default_credentials.json", "service-account*.json",
-    "service_account*.json", "client_secret*.json", "local.settings.json", "sftp-config.json",
-    "key.properties", "auth.json", ".dev.vars*", ".vault_pass*", "id_rsa*", "id_dsa*",
-    "id_ecdsa*", "id_ed25519*", "deploy_key", "deploy_key_rsa", "deploy_key_ed25519",
-    # Credentials that tools keep for their user.
-    ".git-credentials*", ".netrc*", "_netrc*", ".authinfo*", ".npmrc*", ".yarnrc.yml*", ".pypirc*",
-    ".pgpass*", ".pg_service.conf*", ".my.cnf*", ".mylogin.cnf*", ".htpasswd*", ".vault-token*",
-    ".s3cfg*", ".boto*", ".dockercfg*", ".sentryclirc*", ".clasprc.json*", ".databrickscfg*",
-)  # fmt: skip
-"""Files that people edit, of one name. What lies beside them holds them whole."""
-COPIES = ("{}~", "{}.bak", "{}.old", "{}.orig", "{}.save", ".{}.*", "#{}#")
-"""What editors and people leave beside a file."""
-COPIES_IN_FRONT = (".{}", "#{}")
-"""The same where the end of the name is open."""
-STAGES = ("local", "dev", "development", "test", "stage", "staging", "prod", "production")
-
-READ_PATTERNS = (
-    *SECRETS,
+READ_PATTERNS: tuple[str, ...] = (
+    *_TABLE["secrets"],
     *(
         form.format(name)
-        for name in SECRETS
-        for form in (COPIES_IN_FRONT if name.endswith("*") else COPIES)
+        for name in _TABLE["secrets"]
+        for form in _TABLE["copies_in_front" if name.endswith("*") else "copies"]
     ),
-    *(f"?*.env.{stage}" for stage in (*STAGES, "*.local")),
-    "*_id_rsa*", "*_id_ed25519*", ".git/.config.sw?", ".git/.config.un~",
-    # Credentials that tools keep for their user.
-    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
-    ".config/gcloud", ".config/git/credentials", ".git/credentials*",
-    "*.git/credentials*", ".git/remotes/*", ".git/branches/*", "*.git/git-crypt/keys",
-    "*.git/annex/creds", ".m2/settings*.xml", ".gradle/gradle.properties", ".kaggle",
-    ".cache/huggingface/token", ".codex/auth.json", ".gemini/oauth_creds.json",
-    ".claude/.credentials.json", ".config/rclone", ".config/hub", ".config/doctl", ".config/op",
-    ".config/stripe", ".config/hcloud", ".config/sops", ".config/github-copilot",
-    ".config/containers/auth.json", ".composer/auth.json",
-    ".config/pypoetry/auth.toml", ".subversion/auth", ".vscode/sftp.json",
-    ".streamlit/secrets.toml", "*.tfstate", "*.tfstate.*",
-    ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
-    ".pulumi/credentials.json", ".password-store",
-    ".local/share/keyrings", "library/keychains",
-    # What a person typed or browsed.
-    ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
-    ".sqlite_history", ".node_repl_history", ".local/share/fish/fish_history", ".viminfo",
-    ".mozilla", ".thunderbird", ".config/google-chrome*", ".config/chromium",
-    ".config/microsoft-edge*", ".config/bravesoftware", ".config/vivaldi", ".config/opera",
-    "library/application support/google/chrome", "library/application support/firefox",
-    "library/application support/microsoft edge", "library/application support/bravesoftware",
-    ".rediscli_history", ".local/share/atuin", ".var/app/*/config/google-chrome*",
-    ".var/app/*/.mozilla", ".config/signal", ".config/slack", ".config/discord",
-    "library/safari", "appdata/local/google/chrome", "appdata/local/microsoft/edge",
-    "appdata/roaming/mozilla",
-    # The machine's own, where a root is as wide as that.
-    "/etc/shadow*", "/etc/gshadow*", "/etc/ssh/ssh_host_*_key", "/run/secrets",
-    "/var/run/secrets", "/proc/*/environ", "/proc/*/mem", "/proc/*/task/*/environ",
-    "/proc/*/task/*/mem", "/proc/kcore",
-)  # fmt: skip
-
-OWN_FILES_RULE = "toolcrib's own files"
-
-EXCEPTIONS = (
-    "*.env.example",
-    "*.env.sample",
-    "*.env.template",
-    "*.env.dist",
-    ".dev.vars.example",
-    ".secrets.toml.example",
-    "*example*.env",
-    "*sample*.env",
-    "*template*.env",
-    "id_*.pub",
-    "*_id_rsa*.pub",
-    "*_id_ed25519*.pub",
-    "cacert.pem",
-    # Words of one language, as of a page to sign in.
-    *(
-        f"{folder}/{language}/auth.json"
-        for folder in ("locales", "locale", "i18n", "lang", "messages", "translations")
-        for language in ("??", "??[-_]??")
-    ),
+    *_TABLE["read"],
 )
-
-WRITE_PATTERNS = (
-    # What git runs.
-    ".git/hooks", "*.git/hooks", ".git/config", "*.git/config", ".git/config?*",
-    "*.git/config?*", ".hg/hgrc*",
-    ".git/commondir", "*.git/commondir", ".git/info/attributes", ".git/rebase-merge",
-    ".git/rebase-apply", ".git/sequencer", ".git/modules", ".git/worktrees", ".githooks",
-    ".husky", ".gitmodules", ".gitconfig", ".config/git",
-    # What editors and hosts run.
-    ".vscode", ".idea", ".cursor", ".windsurf", ".zed", ".claude", ".continue", ".lmstudio",
-    ".mcp.json", "mcp.json", "claude_desktop_config.json",
-    # What a shell or a login runs.
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
-    ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
-    ".login", ".inputrc", ".direnvrc", ".tmux.conf", ".xprofile", ".xinitrc", ".xsession",
-    ".xsessionrc", ".config/fish", ".config/nushell", ".config/powershell", "*profile.ps1",
-    ".config/autostart", ".config/systemd", ".config/environment.d", "library/launchagents",
-    ".config/pip", ".pip", ".config/uv", ".config/go", ".local/share/uv", ".local/lib/python*",
-)  # fmt: skip
+WRITE_PATTERNS: tuple[str, ...] = tuple(_TABLE["write"])
 """Written to, these make another program run something. What is not read is not written."""
+OWN_FILES_RULE = "toolcrib's own files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +329,7 @@ class Protection:
         read = [text for text in READ_PATTERNS if PathPattern.of(text).names not in lifted]
         write = [text for text in WRITE_PATTERNS if PathPattern.of(text).names not in lifted]
         self._built_in = {"read": PatternSet(read), "write": PatternSet([*read, *write])}
-        self._exceptions = PatternSet((*EXCEPTIONS, *unprotect))
+        self._exceptions = PatternSet((*_TABLE["exceptions"], *unprotect))
         own_read, own_write = list(protect_read), [*protect_read, *protect_write]
         self._added = {"read": PatternSet(own_read), "write": PatternSet(own_write)}
         self._hidden = [[fold(name) for name in path.split("/") if name] for path in hidden]

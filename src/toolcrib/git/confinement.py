@@ -38,17 +38,11 @@ OBEYED = (*SHARED, "hooks", "lfs", "modules")
 LEFT_OUT = frozenset({"credential", "include", "includeif"})
 """Credentials are not seen in there, and what was included stands in its place already."""
 FILES = frozenset(
-    (
-        "core.hookspath",
-        "core.excludesfile",
-        "core.attributesfile",
-        "commit.template",
-        "gpg.program",
-        "gpg.ssh.program",
-        "gpg.x509.program",
-        "gpg.ssh.allowedsignersfile",
-        "user.signingkey",
-    )
+    {
+        *("core.hookspath", "core.excludesfile", "core.attributesfile", "commit.template"),
+        *("gpg.program", "gpg.ssh.program", "gpg.x509.program"),
+        *("gpg.ssh.allowedsignersfile", "user.signingkey"),
+    }
 )
 """Settings that name files of the user's."""
 SIGNING = frozenset({"commit.gpgsign", "tag.gpgsign"})

@@ -9,7 +9,7 @@ from typing import Literal
 from toolcrib.core.errors import BadInput
 from toolcrib.git.contents import has_marks
 from toolcrib.git.program import remove_view, stored_file
-from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.repository import Repository, entries_of, text_of
 from toolcrib.git.restoration import remove_file
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import counted, printable
@@ -36,9 +36,8 @@ class ConflictSides:
 
 async def sides(repository: Repository, name: str) -> ConflictSides:
     """The sides of a file in conflict, from the index: whatever became of the file itself."""
-    output = text_of(await repository.read("ls-files", "-u", "-z", "--", name))
     entries = {}
-    for entry in output.split("\0"):
+    for entry in entries_of(await repository.read("ls-files", "-u", "-z", "--", name)):
         state, _, entry_name = entry.partition("\t")
         if entry_name == name:
             mode, digest, stage = state.split(" ")

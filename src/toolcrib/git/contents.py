@@ -149,7 +149,7 @@ async def staged_patch(repository: Repository, *, all_tracked: bool = False) -> 
     Raises:
         TooLarge: it is more text than can be looked through.
     """
-    base = "HEAD" if await repository.line("rev-parse", "-q", "--verify", "HEAD") else ""
+    base = "HEAD" if await repository.hash_of("HEAD") else ""
     what = base if all_tracked and base else "--cached"
     try:
         return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", what, "--")

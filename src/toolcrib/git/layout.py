@@ -31,19 +31,10 @@ MAX_ALTERNATES = 16
 MAX_CHECKED_INDEXES = 64
 MAX_CHECKED_FOLDERS = 8_192
 HIDDEN_FROM_GIT = frozenset(
-    (
-        "hooks",
-        "modules",
-        "lfs",
-        "svn",
-        "annex",
-        "description",
-        "branches",
-        "remotes",
-        "gk",
-        "fsmonitor--daemon",
-        "fsmonitor--daemon.ipc",
-    )
+    {
+        *("hooks", "modules", "lfs", "svn", "annex", "description", "branches", "remotes"),
+        *("gk", "fsmonitor--daemon", "fsmonitor--daemon.ipc"),
+    }
 )
 """Entries of a repository that are not checked, since git never sees them."""
 SHARED = ("info", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")

@@ -31,32 +31,11 @@ from toolcrib.text.display import printable, some_of
 
 MAX_TODO_BYTES = 2_000_000
 HARMLESS_ORDERS = frozenset(
-    [
-        "pick",
-        "p",
-        "drop",
-        "d",
-        "noop",
-        "fixup",
-        "f",
-        "squash",
-        "s",
-        "label",
-        "l",
-        "reset",
-        "t",
-        "merge",
-        "m",
-        "update-ref",
-        "u",
-        "edit",
-        "e",
-        "reword",
-        "r",
-        "break",
-        "b",
-        "revert",
-    ]
+    {
+        *("pick", "p", "drop", "d", "noop", "fixup", "f", "squash", "s", "label", "l", "reset"),
+        *("t", "merge", "m", "update-ref", "u", "edit", "e", "reword", "r", "break"),
+        *("b", "revert"),
+    }
 )
 COMPILED = frozenset({*DEPENDENCY_FOLDERS, "__pycache__"})
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -92,6 +71,15 @@ async def ask_about(
                 why = f"it writes {listed}, on which other programs act (branches as of {state})"
                 return Decision("ask", why, explicit=True)
     return None
+
+
+def asking(names_of: NamesOf) -> Callable[[Mapping[str, Any], Ctx], Awaitable[Decision | None]]:
+    """The policy check of a tool with `repo` that writes these files."""
+
+    async def ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+        return await ask_about(ctx, arguments, names_of, arguments.get("repo"))
+
+    return ask
 
 
 async def _acting_among(repository: Repository, names: Iterable[str]) -> list[str]:
@@ -253,7 +241,7 @@ async def names_of_autostash(repository: Repository) -> list[str]:
     noted = [line for name in AUTOSTASHES for line in _lines(repository.layout.git_dir, name)]
     names: list[str] = []
     for commit in await _commits(repository, noted):
-        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
+        if await repository.hash_of(f"{commit}^"):
             names += await names_between(repository, f"{commit}^", commit)
     return names
 

@@ -29,12 +29,10 @@ from toolcrib.core.tool import Decision
 from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import real_path
-from toolcrib.git.failures import failure
 from toolcrib.git.layout import Layout, check_layout, make_view
-from toolcrib.git.program import AGENTS, GitProgram, remove_view
+from toolcrib.git.program import AGENTS, GitProgram, checked, remove_view
 from toolcrib.git.repository import (
     Repository,
-    checked_config,
     inside_of,
     judge,
     lines_of,
@@ -62,6 +60,13 @@ _SCP = re.compile(
 _SSH = re.compile(
     r"(?:git\+)?ssh://(?:([\w.+-]+)@)?([\w.-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?(/.+)\Z", re.ASCII
 )
+SSH_OPTIONS = (
+    *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "VerifyHostKeyDNS=no"),
+    *("KnownHostsCommand=none", "PermitLocalCommand=no", "ForwardAgent=no", "ForwardX11=no"),
+    *("ClearAllForwardings=yes", "ControlMaster=no", "ControlPath=none", "RequestTTY=no"),
+    *("ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=4"),
+)
+"""It asks nothing, trusts no new key, and passes nothing on."""
 PROXIES = ("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 
 
@@ -310,8 +315,7 @@ class RemoteConnection:
                 )
             if self.lease is not None and self.lease.refusals:
                 raise self.lease.refusals[-1]
-            raise failure(command, done.exit_code, str(done.stderr), str(done.stdout)[-4000:])
-        return bytes(done.stdout)
+        return checked([command], done)
 
 
 @asynccontextmanager
@@ -370,25 +374,8 @@ def _through(lease: Lease, address: RemoteAddress, *, trusted: bool) -> dict[str
         return proxies
     tunnel = [sys.executable, "-I", "-S", "-B", str(TUNNEL)]
     command = " ".join(shlex.quote(word.replace("%", "%%")) for word in tunnel)
-    options = {
-        "BatchMode": "yes",
-        "StrictHostKeyChecking": "yes",
-        "UpdateHostKeys": "no",
-        "VerifyHostKeyDNS": "no",
-        "KnownHostsCommand": "none",
-        "PermitLocalCommand": "no",
-        "ForwardAgent": "no",
-        "ForwardX11": "no",
-        "ClearAllForwardings": "yes",
-        "ControlMaster": "no",
-        "ControlPath": "none",
-        "RequestTTY": "no",
-        "ConnectTimeout": "20",
-        "ServerAliveInterval": "15",
-        "ServerAliveCountMax": "4",
-        "ProxyCommand": f"{command} %h %p",
-    }
-    words = ["ssh"] + [w for key, value in options.items() for w in ("-o", f"{key}={value}")]
+    options = (*SSH_OPTIONS, f"ProxyCommand={command} %h %p")
+    words = ["ssh", *(word for option in options for word in ("-o", option))]
     login = b64encode(f"{lease.username}:{lease.password}".encode()).decode()
     return {
         **proxies,
@@ -422,10 +409,10 @@ async def _local(ctx: Ctx, folder: str) -> AsyncIterator[str]:
         raise NotFound(f"{folder} is no git repository.", hint="Check the address.")
     program = ctx.use(GitProgram)
     layout = Layout(folder, git_dir, git_dir)
-    config = await asyncio.to_thread(checked_config, layout, inside)
+    await asyncio.to_thread(check_layout, layout, inside)
     here = ctx.use(Workspace).start(ctx.session.directory)
     served = Repository(ctx, program, await program.setup(ctx), here, layout)
-    await judge(served, config)
+    await judge(served)
     view = program.views / random_id(16)
     try:
         settings = [s for s in served.settings if s.section not in ("remote", "branch")]

@@ -19,7 +19,6 @@ from toolcrib.files.repositories.index import HASH_SIZES
 from toolcrib.files.repositories.settings import Setting
 from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
-    Inside,
     Layout,
     check_layout,
     find_layout,
@@ -47,16 +46,10 @@ from toolcrib.system.threads import random_id
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 KNOWN_EXTENSIONS = frozenset(
-    (
-        "objectformat",
-        "refstorage",
-        "worktreeconfig",
-        "partialclone",
-        "preciousobjects",
-        "relativeworktrees",
-        "noop",
-        "noop-v1",
-    )
+    {
+        *("objectformat", "refstorage", "worktreeconfig", "partialclone", "preciousobjects"),
+        *("relativeworktrees", "noop", "noop-v1"),
+    }
 )
 READABLE_EXTENSIONS = frozenset({"objectformat", "refstorage"})
 
@@ -182,9 +175,13 @@ class Repository:
         done = await self.attempt(*args, reads=True)
         return text_of(bytes(done.stdout)).strip() if not done.exit_code else ""
 
+    async def hash_of(self, name: str) -> str:
+        """What a name leads to; "" where there is none."""
+        return await self.line("rev-parse", "-q", "--verify", "--end-of-options", name)
+
     async def head(self) -> Head:
         """What is checked out."""
-        commit = await self.line("rev-parse", "--verify", "-q", "HEAD^{commit}")
+        commit = await self.hash_of("HEAD^{commit}")
         ref = await self.line("symbolic-ref", "-q", "HEAD")
         return Head(ref.removeprefix("refs/heads/"), commit)
 
@@ -195,9 +192,7 @@ class Repository:
             NotFound: there is none of that name.
         """
         name = revision(text)
-        found = await self.line(
-            "rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}"
-        )
+        found = await self.hash_of(name + "^{commit}")
         if not found:
             if name == "HEAD":
                 raise NotFound("There is no commit yet.", hint="git_commit makes the first.")
@@ -339,9 +334,9 @@ def lines_of(data: bytes) -> list[str]:
     return text_of(data).removesuffix("\n").split("\n") if data else []
 
 
-def local_folders(ctx: Ctx) -> list[str]:
-    """The folders outside of the workspace that the user lets git reach."""
-    return _real([*ctx.config.git.local_remotes, *ctx.config.git.trusted])
+def entries_of(data: bytes) -> list[str]:
+    """What git printed with a NUL behind each."""
+    return [entry for entry in text_of(data).split("\0") if entry]
 
 
 def _real(names: Sequence[str]) -> list[str]:
@@ -350,7 +345,8 @@ def _real(names: Sequence[str]) -> list[str]:
 
 def inside_of(ctx: Ctx) -> Callable[[str], bool]:
     """Whether git may be let to an absolute path: in the workspace, or where the user said."""
-    workspace, more = ctx.use(Workspace), local_folders(ctx)
+    workspace, git = ctx.use(Workspace), ctx.config.git
+    more = _real([*git.local_remotes, *git.trusted])
 
     def inside(path: str) -> bool:
         real = real_path(path)
@@ -409,8 +405,9 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         if repository.confinement is None:
             yield repository
             return
-    read = read_config if repository.is_trusted else checked_config
-    await judge(repository, await asyncio.to_thread(read, layout, inside_of(ctx)))
+    if not repository.is_trusted:
+        await asyncio.to_thread(check_layout, layout, inside_of(ctx))
+    await judge(repository)
     hash_size = HASH_SIZES[repository.value("extensions.objectformat").lower() == "sha256"]
     view = program.views / random_id(16)
     data = written([*repository.setup.settings, *repository.settings, *forced()])
@@ -481,35 +478,17 @@ def hardened(ctx: Ctx, setup: GitSetup, view: Path) -> dict[str, str]:
     return {**found, "HOME": str(view), "XDG_CONFIG_HOME": str(view)}
 
 
-def checked_config(layout: Layout, inside: Inside) -> bytes:
-    """Refuse a repository in which git could be led elsewhere; its settings. It blocks."""
-    check_layout(layout, inside)
-    return read_config(layout, inside)
-
-
-def read_config(layout: Layout, inside: Inside) -> bytes:
-    """The settings of a repository that is trusted with how it is built. It blocks."""
-    del inside
-    return read_own(f"{layout.common_dir}/config", MAX_SETTINGS_BYTES)
-
-
-async def judge(repository: Repository, config: bytes) -> None:
+async def judge(repository: Repository) -> None:
     """Find which of a repository's own settings are obeyed.
-
-    Args:
-        repository: whose.
-        config: the content of its file of settings.
 
     Raises:
         Unavailable: it is of a form that we do not know.
     """
     ctx, layout = repository.ctx, repository.layout
     inside = inside_of(ctx)
-    found = await _settings_of(repository, config)
+    found = await _settings_of(repository, f"{layout.common_dir}/config")
     if any(s.name == "extensions.worktreeconfig" and s.value.lower() != "false" for s in found):
-        place = f"{layout.git_dir}/config.worktree"
-        more = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
-        found = [*found, *await _settings_of(repository, more)]
+        found = [*found, *await _settings_of(repository, f"{layout.git_dir}/config.worktree")]
     for setting in found:
         is_unknown = setting.section == "extensions" and setting.key not in KNOWN_EXTENSIONS
         if is_unknown and not repository.is_trusted:
@@ -531,7 +510,8 @@ async def judge(repository: Repository, config: bytes) -> None:
             repository.ignored.append(setting.name)
 
 
-async def _settings_of(repository: Repository, data: bytes) -> list[Setting]:
+async def _settings_of(repository: Repository, place: str) -> list[Setting]:
+    data = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
     return await repository.program.settings_of(repository.ctx, data) if data.strip() else []
 
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict, ToolError
-from toolcrib.git.failures import LOCK_HINT
-from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
+from toolcrib.git.failures import failure
+from toolcrib.git.repository import EMPTY_TREE, Repository, entries_of, text_of
 from toolcrib.git.snapshots import (
     GONE,
     STATE_FILES,
@@ -44,7 +44,7 @@ async def _different(repository: Repository, one: str, other: str) -> set[str]:
         output = await repository.read(
             "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--end-of-options", *trees
         )
-        return {name for name in text_of(output).split("\0") if name}
+        return set(entries_of(output))
     first, second = [set(await _entries(repository, index)) for index in (one, other)]
     return {entry.partition("\t")[2] for entry in first ^ second}
 
@@ -72,7 +72,7 @@ async def _entries(repository: Repository, index: str) -> list[str]:
     finally:
         with suppress(OSError):
             await asyncio.to_thread(Path(place).unlink)
-    return [entry for entry in text_of(done).split("\0") if entry]
+    return entries_of(done)
 
 
 async def refuse_stale(
@@ -130,7 +130,7 @@ async def refuse_locked(repository: Repository) -> None:
     """
     lock = Path(repository.layout.git_dir, "index.lock")
     if await asyncio.to_thread(os.path.lexists, lock):
-        raise Conflict(f"The repository is locked: {lock} exists.", hint=LOCK_HINT)
+        raise failure("update-index", 1, f"Unable to create '{lock}': File exists")
 
 
 async def restore(
@@ -225,9 +225,8 @@ async def _restore_files(
 async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
     """Those of some files that are in the index, as a file."""
     wanted = set(names)
-    entries = text_of(await repository.read("ls-files", "--stage", "-z")).split("\0")
     found = set()
-    for entry in entries:
+    for entry in entries_of(await repository.read("ls-files", "--stage", "-z")):
         state, _, name = entry.partition("\t")
         if name in wanted and state[:6] != "160000" and state.endswith(" 0"):
             found.add(name)

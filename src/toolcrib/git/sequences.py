@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcrib.core.result import Result
 from toolcrib.git.attributes import note_as_stored
-from toolcrib.git.failures import failure
+from toolcrib.git.program import checked
 from toolcrib.git.repository import Head, Repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.system.processes import Finished
@@ -14,12 +14,19 @@ OPEN = (
     "git_conflicts shows the sides and takes a choice; then {next}. git_conflicts with abort=true "
     "goes back."
 )
-NEXT = {
+GOING_ON = {
     "merge": "git_commit",
     "rebase": "git_rebase with action=continue",
     "cherry-pick": "git_pick with action=continue",
     "revert": "git_pick with revert=true and action=continue",
 }
+
+
+def going_on(in_progress: str) -> str:
+    """What ends a merge or goes on with another operation, as a sentence; "" for none."""
+    tool = GOING_ON.get(in_progress)
+    verb = "ends the merge" if in_progress == "merge" else "goes on"
+    return f"{tool} {verb}." if tool else ""
 
 
 async def outcome(repository: Repository, command: str, done: Finished, before: Head) -> Result:
@@ -31,22 +38,21 @@ async def outcome(repository: Repository, command: str, done: Finished, before: 
     status = await status_of(repository, untracked="no")
     names = [printable(file.name) for file in status.unmerged]
     if not names and " is now empty" in str(done.stderr):
-        tool = NEXT.get(status.in_progress, "git_pick with action=continue")
+        tool = GOING_ON.get(status.in_progress, "git_pick with action=continue")
         return Result(
             text="Nothing of this commit is left: its changes are here already. "
             f"{tool.replace('=continue', '=skip')} leaves it out.",
             data={"conflicts": [], "commit": status.commit},
         )
     if names or (done.exit_code and status.in_progress):
-        going_on = NEXT.get(status.in_progress, "git_commit")
+        following = GOING_ON.get(status.in_progress, "git_commit")
         what = f"Stopped at conflicts in {some_of(names, 10)}" if names else "Stopped"
         stderr_text = "" if names else f": {str(done.stderr).strip()[:300]}"
         return Result(
-            text=f"{what}{stderr_text}. {OPEN.format(next=going_on)}",
+            text=f"{what}{stderr_text}. {OPEN.format(next=following)}",
             data={"conflicts": names, "commit": status.commit},
         )
-    if done.exit_code:
-        raise failure(command, done.exit_code, str(done.stderr), str(done.stdout)[-4000:])
+    checked([command], done)
     after = await repository.head()
     if after.commit == before.commit:
         return Result(text="Nothing had to be done.", data={"commit": after.commit})

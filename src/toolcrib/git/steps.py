@@ -11,7 +11,7 @@ from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace
-from toolcrib.git.layout import Layout, find_layout
+from toolcrib.git.layout import find_layout
 from toolcrib.git.repository import Repository, inside_of, opened
 from toolcrib.git.restoration import affected, refuse_stale, restore
 from toolcrib.git.snapshots import RepositoryState, forget, forget_old, keep, take_snapshot
@@ -108,28 +108,18 @@ async def undo_git_step(ctx: Ctx, step: LoggedStep, tool: str) -> list[str]:
     """
     about = step.program or {}
     folder = ctx.use(Workspace).at(about["root"], about["folder"])
-    inside = inside_of(ctx)
-    top, layout = await asyncio.to_thread(find_layout, folder, inside)
+    top, layout = await asyncio.to_thread(find_layout, folder, inside_of(ctx))
     if top.parts != folder.parts:
         raise NotFound(
             f"The repository {folder.display} is not there any more.",
             hint="list_changes shows the other steps.",
         )
-    return await _undo(
-        ctx, step, about, Layout(layout.top, layout.git_dir, layout.common_dir), tool
-    )
-
-
-async def _undo(
-    ctx: Ctx, step: LoggedStep, about: dict[str, object], layout: Layout, tool: str
-) -> list[str]:
     files, untracked = bool(about["changes_files"]), bool(about["untracked"])
-    folder = ctx.use(Workspace).at(str(about["root"]), about["folder"])  # type: ignore[arg-type]
-    before = RepositoryState.from_json(about["then"])  # type: ignore[arg-type]
+    before = RepositoryState.from_json(about["then"])
     async with opened(ctx, folder, layout) as repository:
         now = await take_snapshot(repository, files=files, untracked=untracked)
         if "now" in about:
-            after = RepositoryState.from_json(about["now"])  # type: ignore[arg-type]
+            after = RepositoryState.from_json(about["now"])
             await refuse_stale(repository, now, after, before, files=files)
         names = sorted(await affected(repository, now, before)) if files else []
         async with git_step(

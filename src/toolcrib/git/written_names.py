@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolcrib.core.errors import TooLarge
-from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.repository import Repository, entries_of, text_of
 
 RENAME_LIMIT = 10_000
 SKIPPED = "rename detection was skipped"
@@ -20,8 +20,7 @@ async def names_between(repository: Repository, *revisions: str) -> list[str]:
     """The files that differ between two commits, or as `git diff` takes its arguments."""
     ends = [] if "--" in revisions else ["--"]
     args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
-    output = await repository.read(*args)
-    return [name for name in text_of(output).split("\0") if name]
+    return entries_of(await repository.read(*args))
 
 
 async def names_by_switch(repository: Repository, target: str) -> list[str]:
@@ -33,13 +32,13 @@ async def names_by_switch(repository: Repository, target: str) -> list[str]:
 
 async def names_in(repository: Repository, tree: str) -> list[str]:
     """All files of a commit or tree."""
-    output = await repository.read("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
-    return [name for name in text_of(output).split("\0") if name]
+    args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree]
+    return entries_of(await repository.read(*args))
 
 
 async def names_by_merge(repository: Repository, target: str) -> list[str]:
     """The files that a merge of a commit may write."""
-    bases = await _merge_bases(repository, "HEAD", target)
+    bases = await _merge_bases(repository, target)
     if not bases:
         return await names_by_switch(repository, target)
     names: list[str] = []
@@ -53,17 +52,17 @@ async def names_by_rebase(repository: Repository, onto: str) -> list[str]:
     """The files that a rebase may write: also those that are there in between only."""
     names = await names_by_switch(repository, onto)
     args = ["log", "--format=", "-m", "-z", "--no-renames", "--name-only", "HEAD", f"^{onto}", "--"]
-    changed = [name for name in text_of(await repository.read(*args)).split("\0") if name.strip()]
-    changed = [name.removeprefix("\n") for name in changed]
+    listed = entries_of(await repository.read(*args))
+    changed = [name.removeprefix("\n") for name in listed if name.strip()]
     names += changed
-    for base in await _merge_bases(repository, "HEAD", onto):
+    for base in await _merge_bases(repository, onto):
         names += _moved(changed, await _renames(repository, base, onto))
     return names
 
 
 async def names_by_pick(repository: Repository, commit: str, *, revert: bool = False) -> list[str]:
     """The files that a commit, done again or undone on top of another, may write."""
-    parent = await repository.line("rev-parse", "-q", "--verify", f"{commit}^")
+    parent = await repository.hash_of(f"{commit}^")
     if not parent:
         return await names_in(repository, commit)
     changed = await names_between(repository, parent, commit)
@@ -71,8 +70,9 @@ async def names_by_pick(repository: Repository, commit: str, *, revert: bool = F
     return [*changed, *_moved(changed, await _renames(repository, base, "HEAD"))]
 
 
-async def _merge_bases(repository: Repository, one: str, other: str) -> list[str]:
-    done = await repository.attempt("merge-base", "--all", one, other, reads=True)
+async def _merge_bases(repository: Repository, other: str) -> list[str]:
+    """Those of what is checked out and another commit."""
+    done = await repository.attempt("merge-base", "--all", "HEAD", other, reads=True)
     return text_of(bytes(done.stdout)).split()
 
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from toolcrib.core.package_data import package_table
 
 # Encodings of files and pages: found by mark, declaration and bytes; how lines end.
 
@@ -22,30 +24,9 @@ BYTE_ORDER_MARKS = (
 )
 """Each byte order mark with its encoding; the longer of two that begin alike comes first."""
 
+_TABLE = package_table("files/content/kinds.toml")
 _SINGLE_BYTE_LATIN = {"iso-8859-1", "latin1", "latin-1", "windows-1252", "cp1252", "us-ascii"}
 
-# Where Python's codec of that name knows fewer characters than the standard.
-_WIDER = {
-    "shift_jis": "cp932",
-    "gbk": "gb18030",
-    "gb2312": "gb18030",
-    "euc-kr": "cp949",
-    "big5": "big5hkscs",
-    "windows-874": "cp874",
-    "x-mac-cyrillic": "mac_cyrillic",
-    "macintosh": "mac_roman",
-    "iso-8859-8-i": "iso-8859-8",
-    "utf-8-sig": "utf-8",
-}
-
-
-# Labels of browsers whose signs Python's lookup of codecs mixes up.
-_SPELLINGS = {
-    "ks_c_5601-1987": "euc-kr",
-    "ks_c_5601-1989": "euc-kr",
-    "gb_2312-80": "gbk",
-    "ansi_x3.4-1968": "windows-1252",
-}
 _YEAR = re.compile(r":(?:19)\d\d$")
 _MAX_LABEL = 60
 
@@ -165,7 +146,7 @@ def _measured(head: bytes) -> str:
 
 def _python_name(label: str) -> str:
     try:
-        return codecs.lookup(_WIDER.get(label, label)).name if label else ""
+        return codecs.lookup(_TABLE["wider"].get(label, label)).name if label else ""
     except LookupError:
         return ""
 
@@ -173,7 +154,7 @@ def _python_name(label: str) -> str:
 def _label(declared: str) -> str:
     """What was declared, in the spelling by which the codec of browsers is found."""
     label = declared[:_MAX_LABEL].strip().lower()
-    return _SPELLINGS.get(label) or (_YEAR.sub("", label) if ":" in label else label)
+    return _TABLE["spellings"].get(label) or (_YEAR.sub("", label) if ":" in label else label)
 
 
 def _browsers_codec(label: str) -> str:
@@ -328,17 +309,6 @@ def _guessed(body: bytes) -> Encoding:
     return Encoding(found.name, guessed=True, label=found.label)
 
 
-CODEC_NAMES = [
-    "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "ascii",
-    "latin-1", "cp437", "cp850", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255",
-    "cp1256", "cp1257", "cp1258", "cp866", "cp874", "iso8859-2", "iso8859-3", "iso8859-4",
-    "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-10", "iso8859-13", "iso8859-14",
-    "iso8859-15", "iso8859-16", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "gbk", "gb18030",
-    "gb2312", "big5", "big5hkscs", "euc-jp", "iso2022-jp", "shift-jis", "cp932", "euc-kr",
-    "cp949", "idna", "punycode", "unicode-escape",
-]  # fmt: skip
-
-
 def load_codecs() -> None:
     """Load what decodes text, so that nothing of it is loaded later."""
     for sample, label in (
@@ -347,7 +317,7 @@ def load_codecs() -> None:
         ("это русский текст".encode("cp1251"), ""),
     ):
         charset_of(sample, label).decode(sample)
-    for name in CODEC_NAMES:
+    for name in _TABLE["codecs"].split():
         for form in (name, f"whatwg-{name}"):
             with suppress(LookupError):
                 codecs.lookup(form)
@@ -372,69 +342,17 @@ class Kind:
         return self.media_type if self.media_type in VISIBLE_MEDIA_TYPES else ""
 
 
-# Unmistakable: no text starts like this.
-_UNMISTAKABLE = (
-    (0, b"\x89PNG\r\n\x1a\n", Kind("PNG image", "image/png")),
-    (0, b"\xff\xd8\xff", Kind("JPEG image", "image/jpeg")),
-    (0, b"GIF87a", Kind("GIF image", "image/gif")),
-    (0, b"GIF89a", Kind("GIF image", "image/gif")),
-    (8, b"WEBP", Kind("WebP image", "image/webp")),
-    (0, b"%PDF-", Kind("PDF document", "application/pdf")),
-    (0, b"PK\x03\x04", Kind("ZIP archive", "application/zip")),
-    (0, b"\x1f\x8b\x08", Kind("gzip archive", "application/gzip")),
-    (0, b"\xfd7zXZ\x00", Kind("xz archive", "application/x-xz")),
-    (0, b"\x28\xb5\x2f\xfd", Kind("Zstandard archive", "application/zstd")),
-    (0, b"7z\xbc\xaf\x27\x1c", Kind("7z archive", "application/x-7z-compressed")),
-    (0, b"Rar!\x1a\x07", Kind("RAR archive", "application/vnd.rar")),
-    (0, b"SQLite format 3\x00", Kind("SQLite database", "application/vnd.sqlite3")),
-    (0, b"\x7fELF", Kind("ELF program", "application/x-elf")),
-    (
-        0,
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        Kind("old Office document", "application/x-ole-storage"),
-    ),
-)
+def _sign(row: dict[str, Any]) -> tuple[int, bytes, Kind]:
+    """Where in a file bytes stand, and the kind that they tell."""
+    kind = Kind(row["name"], row.get("media_type", ""))
+    return row.get("at", 0), row["bytes"].encode("latin-1"), kind
 
-# Short or wordlike: believed only of what is binary for other reasons.
-_LIKELY = (
-    (0, b"BZh", Kind("bzip2 archive", "application/x-bzip2")),
-    (257, b"ustar", Kind("tar archive", "application/x-tar")),
-    (0, b"MZ", Kind("Windows program", "application/vnd.microsoft.portable-executable")),
-    (0, b"\xcf\xfa\xed\xfe", Kind("Mach-O program", "application/x-mach-binary")),
-    (0, b"\xca\xfe\xba\xbe", Kind("Java class or Mach-O program")),
-    (0, b"\x00asm", Kind("WebAssembly module", "application/wasm")),
-    (0, b"BM", Kind("BMP image", "image/bmp")),
-    (0, b"II*\x00", Kind("TIFF image", "image/tiff")),
-    (0, b"MM\x00*", Kind("TIFF image", "image/tiff")),
-    (0, b"\x00\x00\x01\x00", Kind("icon", "image/x-icon")),
-    (8, b"WAVE", Kind("WAV sound", "audio/wav")),
-    (8, b"AVI ", Kind("AVI video", "video/x-msvideo")),
-    (4, b"ftyp", Kind("MP4 or QuickTime media", "video/mp4")),
-    (0, b"\x1aE\xdf\xa3", Kind("Matroska or WebM video", "video/x-matroska")),
-    (0, b"OggS", Kind("Ogg media", "application/ogg")),
-    (0, b"fLaC", Kind("FLAC sound", "audio/flac")),
-    (0, b"ID3", Kind("MP3 sound", "audio/mpeg")),
-    (0, b"\xff\xfb", Kind("MP3 sound", "audio/mpeg")),
-    (0, b"wOFF", Kind("font")),
-    (0, b"wOF2", Kind("font")),
-    (0, b"\x00\x01\x00\x00", Kind("font")),
-    (0, b"OTTO", Kind("font")),
-    (0, b"\x93NUMPY", Kind("NumPy array")),
-    (0, b"\x89HDF", Kind("HDF5 data", "application/x-hdf5")),
-    (0, b"PAR1", Kind("Parquet table", "application/vnd.apache.parquet")),
-    (0, b"GGUF", Kind("GGUF model")),
-)
 
-_OPEN_XML = "application/vnd.openxmlformats-officedocument"
-_INSIDE_ZIP = (
-    (b"word/", Kind("Word document", f"{_OPEN_XML}.wordprocessingml.document")),
-    (b"xl/", Kind("Excel workbook", f"{_OPEN_XML}.spreadsheetml.sheet")),
-    (b"ppt/", Kind("PowerPoint presentation", f"{_OPEN_XML}.presentationml.presentation")),
-    (b"application/epub", Kind("EPUB book", "application/epub+zip")),
-    (b"application/vnd.oasis", Kind("OpenDocument file")),
-    (b"META-INF/MANIFEST.MF", Kind("Java archive", "application/java-archive")),
-)
-
+_UNMISTAKABLE = tuple(map(_sign, _TABLE["unmistakable"]))
+"""No text starts like this."""
+_LIKELY = tuple(map(_sign, _TABLE["likely"]))
+"""Short or wordlike: believed only of what is binary for other reasons."""
+_INSIDE_ZIP = tuple(map(_sign, _TABLE["inside_zip"]))
 _MARKS = tuple(mark for mark, _ in BYTE_ORDER_MARKS)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
@@ -457,20 +375,6 @@ def kind_of(head: bytes) -> Kind | None:
     return Kind("binary file")
 
 
-_TEXTS = {
-    "md": "text/markdown", "markdown": "text/markdown", "json": "application/json",
-    "jsonl": "application/x-ndjson", "ipynb": "application/x-ipynb+json",
-    "xml": "application/xml", "svg": "image/svg+xml", "html": "text/html", "htm": "text/html",
-    "css": "text/css", "csv": "text/csv", "tsv": "text/tab-separated-values",
-    "js": "text/javascript", "mjs": "text/javascript", "ts": "text/x-typescript",
-    "py": "text/x-python", "sh": "text/x-shellscript", "c": "text/x-c", "h": "text/x-c",
-    "rs": "text/x-rust", "go": "text/x-go", "java": "text/x-java", "yaml": "application/yaml",
-    "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
-    "rtf": "application/rtf", "eml": "message/rfc822", "patch": "text/x-diff",
-    "diff": "text/x-diff",
-}  # fmt: skip
-
-
 def media_type_of(head: bytes, name: str) -> str:
     """The media type of a file: by its first bytes, and of a text by its name."""
     kind = kind_of(head)
@@ -484,7 +388,7 @@ def media_type_of(head: bytes, name: str) -> str:
         return "text/html"
     if start.startswith(b"{\\rtf"):
         return "application/rtf"
-    return _TEXTS.get(ending, "text/plain")
+    return str(_TABLE["texts"].get(ending, "text/plain"))
 
 
 def _fits(head: bytes, kind: Kind) -> bool:
@@ -494,7 +398,7 @@ def _fits(head: bytes, kind: Kind) -> bool:
 def _inside_zip(head: bytes, kind: Kind) -> Kind:
     if kind.name != "ZIP archive":
         return kind
-    return next((inner for sign, inner in _INSIDE_ZIP if sign in head), kind)
+    return next((inner for _, sign, inner in _INSIDE_ZIP if sign in head), kind)
 
 
 def _is_binary(head: bytes) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from toolcrib.core.package_data import package_table
 from toolcrib.files.repositories.credentials import without_logins
 from toolcrib.files.repositories.places import MAX_CONFIG_BYTES
 
@@ -28,64 +29,14 @@ _VALUE = re.compile(r'(?:[^\\"]|\\[ntb"\\]|"(?:[^\\"]|\\[ntb"\\])*")*\Z')
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]")
 _URL = re.compile(r"(?:https?|ssh|git)://[\w\[][\w.\[\]@:~/%+,=-]*\Z", re.ASCII)
 _SCP = re.compile(r"(?:\w[\w.-]*@)?\w[\w.-]*:[\w.~/%+-]+\Z", re.ASCII)
-_REFS = re.compile(r"\+?refs/[\w./*@+-]+:refs/(?:remotes|tags)/[\w./*@+-]+\Z", re.ASCII)
 _FOLLOWED = re.compile(r"\+?refs/heads/([\w./@+-]+|\*):refs/remotes/([\w.@+-]+)/\1\Z", re.ASCII)
 _NAME = re.compile(r"\w[\w./@+-]*\Z|\.\Z", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,9}\Z")
-_OFF = re.compile(r"(?:false|no|off|0)\Z", re.IGNORECASE)
 
-Check = Callable[[str], object]
 Inside = Callable[[str], bool]
 """Whether an absolute path lies in the workspace."""
 
-
-def _free(value: str) -> bool:
-    del value
-    return True
-
-
-_CORE = (
-    "filemode",
-    "bare",
-    "logallrefupdates",
-    "ignorecase",
-    "precomposeunicode",
-    "symlinks",
-    "autocrlf",
-    "eol",
-    "safecrlf",
-    "quotepath",
-    "sparsecheckout",
-    "sparsecheckoutcone",
-)
-_ALLOWED: dict[str, dict[str, Check]] = {
-    "core": {"repositoryformatversion": re.compile(r"[01]\Z").match, **dict.fromkeys(_CORE, _free)},
-    "extensions": {
-        "objectformat": re.compile(r"sha1\Z|sha256\Z").match,
-        "refstorage": re.compile(r"files\Z|reftable\Z").match,
-    },
-    "user": dict.fromkeys(("name", "email", "useconfigonly"), _free),
-    "author": dict.fromkeys(("name", "email"), _free),
-    "committer": dict.fromkeys(("name", "email"), _free),
-    "branch": {
-        **dict.fromkeys(("rebase", "description"), _free),
-        "remote": _NAME.match,
-        "merge": re.compile(r"refs/[\w./@+-]+\Z", re.ASCII).match,
-    },
-    "remote": {"fetch": _REFS.match, **dict.fromkeys(("tagopt", "prune"), _free)},
-    "init": {"defaultbranch": _free},
-    "pull": dict.fromkeys(("rebase", "ff"), _free),
-    "push": {"default": _free, "autosetupremote": _free},
-    "fetch": dict.fromkeys(("prune", "prunetags"), _free),
-    "color": dict.fromkeys(("ui", "branch", "diff", "status"), _free),
-    "advice": dict.fromkeys(("detachedhead", "addignoredfile", "statushints"), _free),
-    "merge": {"ff": _free, "conflictstyle": _free},
-    "commit": {"gpgsign": _OFF.match},
-    "tag": {"gpgsign": _OFF.match},
-    "gc": {"auto": _NUMBER.match},
-    "lfs": {"repositoryformatversion": _NUMBER.match},
-}
-"""Settings by section, in lower case, and what their value must be like."""
+_ALLOWED: dict[str, dict[str, str]] = package_table("files/repositories/settings.toml")
+"""Settings by section, in lower case, and an expression for their value; "" for any."""
 _NAMED = frozenset({"branch", "remote"})
 """Sections that are always of something."""
 
@@ -125,8 +76,8 @@ class Setting:
             return False  # git hands the name of a remote on as an argument
         if (self.section, self.key) == ("remote", "url"):
             return is_plain_url(self.value, inside, top)
-        check = _ALLOWED.get(self.section, {}).get(self.key)
-        return check is not None and bool(check(self.value))
+        form = _ALLOWED.get(self.section, {}).get(self.key)
+        return form is not None and bool(not form or re.fullmatch(form, self.value, re.ASCII))
 
 
 def is_plain_url(url: str, inside: Inside, top: str = "") -> bool:

@@ -60,7 +60,7 @@ async def git_branch(
             if action == "create":
                 at = await repository.commit(start) if start else "HEAD"
                 follow = f"refs/remotes/{revision(start)}" if start else ""
-                if follow and await repository.line("rev-parse", "-q", "--verify", follow):
+                if follow and await repository.hash_of(follow):
                     at = follow
                 await repository.run("branch", wanted, at)
                 text = f"Created {wanted}; git_checkout switches to it."

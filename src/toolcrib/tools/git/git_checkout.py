@@ -108,13 +108,13 @@ async def _target(repository: Repository, name: str) -> str:
     """What git is told to go to: a remote's branch by its name, so that it is followed."""
     plain = revision(name)
     for ref in (f"refs/remotes/{plain}", f"refs/heads/{plain}"):
-        if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", ref):
+        if await repository.hash_of(ref):
             return ref
-    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", plain):
+    if await repository.hash_of(plain):
         return await repository.commit(plain)
     remotes = (await repository.line("remote")).split()
     known = [f"refs/remotes/{remote}/{plain}" for remote in remotes]
-    found = [ref for ref in known if await repository.line("rev-parse", "-q", "--verify", ref)]
+    found = [ref for ref in known if await repository.hash_of(ref)]
     if len(found) != 1:
         return await repository.commit(plain)
     return found[0]
@@ -123,10 +123,10 @@ async def _target(repository: Repository, name: str) -> str:
 async def _switch(repository: Repository, name: str) -> str:
     args = ["checkout", "-q", "--no-overwrite-ignore"]
     ref = f"refs/heads/{name}"
-    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", ref):
+    if await repository.hash_of(ref):
         await repository.run(*args, branch_name(name), "--")
         return f"Switched to {name}."
-    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", name):
+    if await repository.hash_of(name):
         commit = await repository.commit(name)
         await repository.run(*args, "--detach", commit, "--")
         return f"At {commit[:10]}, on no branch: commits here belong to none until one is made."

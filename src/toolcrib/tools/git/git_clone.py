@@ -22,7 +22,13 @@ from toolcrib.git.remotes import (
     new_folder,
     read_address,
 )
-from toolcrib.git.repository import Repository, fresh_environment, inside_of, opened, text_of
+from toolcrib.git.repository import (
+    Repository,
+    entries_of,
+    fresh_environment,
+    inside_of,
+    opened,
+)
 from toolcrib.git.revisions import branch_name
 from toolcrib.text.display import counted, some_of
 
@@ -116,7 +122,7 @@ async def _report(repository: Repository, folder: SafePath, source: str) -> Resu
     if not head.commit:
         return Result(text=f"Cloned {source} into {folder.display}; it has no commits.")
     subject = await repository.line("log", "-1", "--format=%h %cs %s")
-    names = [n for n in text_of(await repository.read("ls-files", "-z")).split("\0") if n]
+    names = entries_of(await repository.read("ls-files", "-z"))
     text = f"Cloned {source} into {folder.display}: {head.name} at {subject}, "
     text += counted(len(names), "file")
     acting = [name for name in names if repository.is_protected(name)]

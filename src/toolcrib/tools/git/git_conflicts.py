@@ -14,23 +14,12 @@ from toolcrib.git.conflicts import resolve, sides, view
 from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on
 from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.sequences import GOING_ON, going_on
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.text.display import printable, some_of
 
 MAX_DISPLAYED_FILES = 5
-ABORT = {
-    "merge": ("merge", "--abort"),
-    "rebase": ("rebase", "--abort"),
-    "cherry-pick": ("cherry-pick", "--abort"),
-    "revert": ("revert", "--abort"),
-}
-GO_ON = {
-    "merge": "git_commit ends the merge.",
-    "rebase": "git_rebase with action=continue goes on.",
-    "cherry-pick": "git_pick with action=continue goes on.",
-    "revert": "git_pick with revert=true and action=continue goes on.",
-}
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
@@ -68,12 +57,12 @@ async def git_conflicts(
         status = await status_of(repository, untracked="no")
         names = [file.name for file in status.unmerged]
         if abort:
-            if status.in_progress not in ABORT:
+            if status.in_progress not in GOING_ON:
                 raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
             async with git_step(repository, git_conflicts.name):
                 # A file that was resolved looks changed until git has looked at it again.
                 await repository.attempt("update-index", "-q", "--refresh")
-                await repository.run(*ABORT[status.in_progress])
+                await repository.run(status.in_progress, "--abort")
             return Result(text=f"The {status.in_progress} is aborted.", data={"open": []})
         name = repository.name_of(path) if path else ""
         if not name and take:
@@ -85,13 +74,13 @@ async def git_conflicts(
                 hint=f"In conflict: {some_of([printable(n) for n in names], 5) or 'nothing'}.",
             )
         if not names:
-            done = GO_ON.get(status.in_progress, "")
+            done = going_on(status.in_progress)
             return Result(text=f"(no conflicts) {done}".strip(), data={"open": []})
         if take:
             async with git_step(repository, git_conflicts.name):
                 await resolve(repository, wanted[0], take, text)
             left = [name for name in names if name != wanted[0]]
-            rest = f"Left: {some_of(left, 5)}." if left else GO_ON.get(status.in_progress, "")
+            rest = f"Left: {some_of(left, 5)}." if left else going_on(status.in_progress)
             return Result(
                 text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
             )

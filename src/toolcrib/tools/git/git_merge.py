@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
-from toolcrib.git.precautions import ask_about, refuse_hidden_changes
+from toolcrib.git.precautions import asking, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome
 from toolcrib.git.steps import git_step
@@ -21,16 +21,12 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     return await names_by_merge(repository, target)
 
 
-async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
-
-
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("join", "combine branches", "fast-forward"),
     argument_aliases={**NAMES, "branch_name": "branch", "name": "branch", "revision": "branch"},
-    policy_check=_ask,
+    policy_check=asking(_names),
 )
 async def git_merge(
     branch: str,

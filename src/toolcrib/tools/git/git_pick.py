@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
-    ask_about,
+    asking,
     names_of_going_on,
     refuse_foreign_state,
 )
@@ -39,16 +39,12 @@ async def _has_merge(repository: Repository, commits: list[str]) -> bool:
     return await repository.line(*args) != "0"
 
 
-async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
-
-
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("cherry-pick", "revert", "backport", "undo a commit"),
     argument_aliases={**NAMES, "commit": "commits", "revision": "commits"},
-    policy_check=_ask,
+    policy_check=asking(_names),
 )
 async def git_pick(
     commits: Annotated[list[str] | None, Param("In order.")] = None,

@@ -71,7 +71,7 @@ async def planned(repository: Repository, remote: str, branch: str, *, delete: b
     same = repository.value(f"branch.{name}.remote") == to
     there = name if delete or not (followed and same) else followed
     commit = "" if delete else await repository.commit(f"refs/heads/{name}")
-    known = await repository.line("rev-parse", "-q", "--verify", f"refs/remotes/{to}/{there}")
+    known = await repository.hash_of(f"refs/remotes/{to}/{there}")
     listed, replaced = [], []
     if commit:
         without = [f"^{known}"] if known else ["--not", f"--remotes={to}"]

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Decision, tool
+from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
-    ask_about,
+    asking,
     names_of_going_on,
     refuse_foreign_state,
     refuse_hidden_changes,
@@ -31,16 +31,12 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     return await names_by_rebase(repository, await repository.commit(arguments["onto"]))
 
 
-async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
-
-
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("replay", "linear history", "move commits"),
     argument_aliases={**NAMES, "branch": "onto", "upstream": "onto"},
-    policy_check=_ask,
+    policy_check=asking(_names),
 )
 async def git_rebase(
     onto: str = "",

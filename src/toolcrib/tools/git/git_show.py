@@ -11,7 +11,7 @@ from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, parse_patch, rendered
 from toolcrib.git.places import RepositoryFolder, adapt_repo
-from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.repository import Repository, entries_of, open_repository, text_of
 from toolcrib.text.display import printable
 
 FORMAT = "%H%x00%an%x00%ad%x00%D%x00%P%x00%B%x00"
@@ -72,8 +72,8 @@ async def _content(repository: Repository, commit: str, display: str, name: str)
     spec = f"{commit}:{name}"
     kind = await repository.line("cat-file", "-t", spec)
     if kind == "tree":
-        listed = text_of(await repository.read("ls-tree", "-z", spec)).split("\0")
-        entries = [entry.partition("\t") for entry in listed if entry]
+        listed = entries_of(await repository.read("ls-tree", "-z", spec))
+        entries = [entry.partition("\t") for entry in listed]
         rows = [printable(f"{file}/" if " tree " in state else file) for state, _, file in entries]
         return Result(text="\n".join(rows) or "(empty)", data={"entries": rows})
     if kind != "blob":

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
-from toolcrib.git.failures import failure
+from toolcrib.core.tool import READ, WRITE, Offset, Param, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
-from toolcrib.git.precautions import ask_about
+from toolcrib.git.precautions import asking
+from toolcrib.git.program import checked
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.status import status_of
@@ -32,13 +32,9 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     entry = f"stash@{{{arguments.get('index') or 0}}}"
     names = await names_by_pick(repository, entry)
     untracked = f"{entry}^3"
-    if await repository.line("rev-parse", "-q", "--verify", untracked):
+    if await repository.hash_of(untracked):
         names += await names_in(repository, untracked)
     return names
-
-
-async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    return await ask_about(ctx, arguments, _names, arguments.get("repo"))
 
 
 @tool(
@@ -47,7 +43,7 @@ async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     keywords=("shelve", "put aside", "save changes", "wip"),
     argument_aliases={**NAMES, "include_untracked": "untracked"},
     destructive=True,
-    policy_check=_ask,
+    policy_check=asking(_names),
 )
 async def git_stash(
     action: Literal["push", "pop", "apply", "list", "drop"] = "push",
@@ -69,7 +65,7 @@ async def git_stash(
             stashes = lines_of(listed)
             text = "\n".join(stashes)
             return Result(text=text or "(no stashes)", data={"stashes": stashes})
-        if action != "push" and not await repository.line("rev-parse", "-q", "--verify", entry):
+        if action != "push" and not await repository.hash_of(entry):
             raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
         await refuse_locked(repository)  # git stash itself is silent about it
         async with git_step(repository, git_stash.name, untracked=True):
@@ -85,7 +81,7 @@ async def git_stash(
 
 async def _push(repository: Repository, message: str, *, untracked: bool) -> str:
     await repository.commit("HEAD")  # without one there is nothing to go back to
-    newest = await repository.line("rev-parse", "-q", "--verify", "refs/stash")
+    newest = await repository.hash_of("refs/stash")
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []
     before = await status_of(repository, untracked="all")
@@ -96,7 +92,7 @@ async def _push(repository: Repository, message: str, *, untracked: bool) -> str
     status = await status_of(repository)
     left = [file for file in status.files if not file.is_untracked or untracked]
     made = await repository.line("stash", "list", "-n1", "--format=%gd %gs")
-    if newest == await repository.line("rev-parse", "-q", "--verify", "refs/stash"):
+    if newest == await repository.hash_of("refs/stash"):
         raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
     return f"Put aside: {made}" + (f"; still changed: {counted(len(left), 'file')}" if left else "")
 
@@ -106,8 +102,8 @@ async def _bring_back(repository: Repository, action: str, entry: str) -> str:
     if done.exit_code and "index" in str(done.stderr):  # what was staged does not fit any more
         done = await repository.attempt("stash", action, "-q", entry, env=BY_PATTERN)
     status = await status_of(repository, untracked="no")
-    if done.exit_code and not status.unmerged:
-        raise failure("stash", done.exit_code, str(done.stderr), str(done.stdout))
+    if not status.unmerged:
+        checked(["stash"], done)
     files = ", ".join(file.name for file in status.tracked[:10])
     if status.unmerged:
         return f"Brought back with conflicts, {entry} is kept: {files}. git_conflicts shows them."
