@@ -31,6 +31,7 @@ from toolcrib.core.result import well_formed
 from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
 from toolcrib.files.path_rules import WINDOWS, Use, escaped, fold, is_absolute, refusal
 from toolcrib.files.paths import SafePath
+from toolcrib.files.targets import folders_above
 from toolcrib.files.trees import CHUNK_BYTES
 from toolcrib.text.display import printable
 
@@ -212,12 +213,10 @@ def _refuse_duplicate(known: dict[str, str], name: str, kind: str) -> None:
     folded = "/".join(map(fold, name.split("/")))
     if folded in known and not (kind == known[folded] == "folder"):
         raise _unsafe(f"{name} is in it twice, or differs from another only in case")
-    above = folded.rpartition("/")[0]
-    while above:
+    for above in folders_above(folded):
         if known.get(above) == "file":
             raise _unsafe(f"{name} lies in what is a file")
         known.setdefault(above, "folder")
-        above = above.rpartition("/")[0]
     known[folded] = kind
 
 

@@ -54,7 +54,7 @@ class BackupContents:
         return sum(member.kind == "file" for member in self.members)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BackupRestore:
     """What a restored backup would change."""
 
@@ -124,7 +124,6 @@ class Backups:
         limits = ArchiveLimits(MAX_BACKUP_ENTRIES, self._limits.max_bytes, ratio=2000)
         archive = open_archive(file, size, limits, check)
         found = BackupRestore([], [], 0, Step(tool))
-        same = 0
         for member in archive.members:
             if is_cached_code(member.parts):
                 continue  # Python makes it again
@@ -134,11 +133,12 @@ class Backups:
                 found.step.make_folder(target, mode=mode)
                 continue
             state = _compare(archive, member, target, check)
-            same += state == "same"
-            if state != "same":
+            if state == "same":
+                found.same += 1
+            else:
                 (found.new if state == "new" else found.changed).append(member.name)
                 found.step.write(target, MemberContent(archive, member), mode=member.mode)
-        return BackupRestore(found.new, found.changed, same, found.step)
+        return found
 
     def _root_of(self, name: str, file: BinaryIO) -> str:
         try:

@@ -154,13 +154,13 @@ class SubversionHooks:
 
     def has(self, delta: Delta) -> bool:
         """Whether a change is one, or makes a repository of a folder that has some."""
-        path, after = delta.path, delta.after
+        path = delta.path
         if len(path.parts) > 1 and path.parts[-2] == "conf" and path.name in CONF:
             return _settles(delta) and self._is_repository(path.parent.parent)
         if len(path.parts) > 1 and path.parts[-2] == HOOKS and not path.name.endswith(TEMPLATE):
             return self._is_repository(path.parent.parent)
         if path.name == HOOKS:
-            return after is not None and after.kind == "link" and self._is_repository(path.parent)
+            return delta.is_link and self._is_repository(path.parent)
         if path.name not in MARKS or not self._is_repository(path.parent):
             return False
         with suppress(ToolError, OSError):

@@ -55,8 +55,7 @@ class OwnLinks:
     def kind(self, delta: Delta) -> str:
         """What acts on a change by the name that it has beneath one of them; "" for nothing."""
         place = delta.path.real_absolute
-        is_link = delta.after is not None and delta.after.kind == "link"
-        if is_link and (place in self._targets.files or self._targets.has_beneath(place)):
+        if delta.is_link and (place in self._targets.files or self._targets.has_beneath(place)):
             return BY_A_LINK
         for above in (place, *folders_above(place)) if self._ends else ():
             for name, link in self._ends.get(above, ()):

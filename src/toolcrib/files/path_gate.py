@@ -28,6 +28,7 @@ from toolcrib.files.handles import (
     Entry,
     Handle,
     KernelOpener,
+    Kind,
     Leads,
     OpenEntry,
     Opener,
@@ -154,6 +155,14 @@ class SafePath:
         named = self.base >= 0 and parts[: self.base] == self.parts[: self.base]
         return SafePath(self.root, parts, self.gate, self.base if named else -1)
 
+    def real_at(self, parts: Sequence[str]) -> SafePath:
+        """Another place beneath the same root, named by its whole path."""
+        return SafePath(self.root, tuple(parts), self.gate, -1)
+
+    def place_of(self, handle: Handle) -> SafePath:
+        """Where something is that was opened by a path beneath the same root, links followed."""
+        return self.real_at(parts_beneath(handle.absolute, self.root.real) or ())
+
     def named_from(self, folder: SafePath) -> SafePath:
         """The same place, to be named as from that folder where it lies beneath it."""
         depth = len(folder.parts)
@@ -164,7 +173,7 @@ class SafePath:
         """What a folder's listing names `name`."""
         if "/" in name or "\0" in name or name in ("", ".", ".."):
             raise BadInput(f"{name!r} is not a name.")
-        return SafePath(self.root, (*self.parts, name), self.gate, self.base)
+        return self.at((*self.parts, name))
 
     def open(self) -> Handle:
         """Open a file or a folder; see `PathGate.open` for what is raised."""
@@ -214,6 +223,11 @@ class SafePath:
         names = parts_beneath(self.real_absolute, folder.absolute)
         return self.gate.open_in(folder, "/".join(names), self) if names else None
 
+    def kind(self) -> Kind:
+        """Whether it is a "file" or a "folder", links followed; raises as `open`."""
+        with self.open() as handle:
+            return handle.kind
+
     def stat(self) -> os.stat_result:
         """What the system says about it, links followed; see `PathGate.status`."""
         return self.gate.status(self)
@@ -255,8 +269,7 @@ class SafePath:
                         f"Access denied: {handle.display} is not a folder.",
                         hint="Use another folder.",
                     )
-                real = parts_beneath(handle.absolute, self.root.real) or []
-                return SafePath(self.root, (*real, *self.parts[depth:]), self.gate, -1)
+                return self.real_at((*self.place_of(handle).parts, *self.parts[depth:]))
         return self
 
 

@@ -93,11 +93,7 @@ class Targets:
         """Whether a path, absolute and without links, is one of them or lies in one."""
         if path in self.files or self._fits(path):
             return True
-        while path and self.folders:
-            if path in self.folders:
-                return True
-            path = path.rpartition("/")[0]
-        return False
+        return bool(self.folders) and not self.folders.isdisjoint((path, *folders_above(path)))
 
     def has_beneath(self, path: str) -> bool:
         """Whether a file or folder of them lies beneath a path, there or not."""

@@ -99,9 +99,7 @@ class PathWatches:
             PathDenied, NotFound: the path cannot be opened.
         """
         with path.open() as handle:
-            parts = parts_beneath(handle.absolute, path.root.real) or []
-            kind = handle.kind
-        real = SafePath(path.root, tuple(parts), path.gate, -1)
+            real, kind = path.place_of(handle), handle.kind
         mine = self.of(session)
         for watch in mine:
             if watch.real == real and watch.recursive == recursive and not watch.ended:
@@ -243,18 +241,16 @@ def _run_watch(watch: PathWatch) -> None:
 
 def _filter(watch: PathWatch, *, single: bool) -> Callable[[str], bool]:
     """Tells whether a changed path is one to speak of."""
-    gate, root = watch.real.gate, watch.real.root
+    real = watch.real
 
     def wanted(path: str) -> bool:
-        parts = parts_beneath(path, root.real)
+        parts = parts_beneath(path, real.root.real)
         if parts is None or ".git" in parts or any(name.startswith(PREFIX) for name in parts):
             return False
-        place = SafePath(root, tuple(parts), gate, -1)
-        if single and place.parts != watch.real.parts:
+        place = real.real_at(parts)
+        if (place.parts if single else place.parts[: len(real.parts)]) != real.parts:
             return False
-        if place.parts[: len(watch.real.parts)] != watch.real.parts:
-            return False
-        return not gate.pattern(place, "read") and _is_free_of_links(place)
+        return not real.gate.pattern(place, "read") and _is_free_of_links(place)
 
     return wanted
 

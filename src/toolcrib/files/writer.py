@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure,
 from toolcrib.files.extended_attributes import Attributes, drop_access_lists, set_attributes
 from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, kind_of
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState, open_file
+from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState, open_file, parent_of
 from toolcrib.system import openat
 from toolcrib.system.removal import FOLDER
 
@@ -43,6 +43,13 @@ NO_RENAMEAT2 = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTS
 
 ContentSource = Callable[[str], Iterator[bytes]]
 """Gives the stored content of a digest."""
+
+
+@contextmanager
+def folder_of(path: SafePath) -> Iterator[tuple[int, str]]:
+    """The folder that holds a path, open, and its name; no link beneath the root is followed."""
+    with path.ancestor(0).open() as top, parent_of(top.fd, "/".join(path.parts)) as found:
+        yield found
 
 
 def staged_prefix(token: str) -> str:
@@ -302,11 +309,6 @@ def _library_call() -> Any:
 def rename(source: int, name: str, folder: int, target: str) -> None:
     """Give a thing another name; a file that has it already goes."""
     openat.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
-
-
-def drop_name(folder: int, name: str) -> None:
-    """Take a name away: that of a link, or of a file that has another one."""
-    openat.unlink(name, dir_fd=folder)
 
 
 def make_one(folder: int, name: str, mode: int | None = None) -> os.stat_result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from toolcrib.files.changes.step import BULK_KINDS, Change
+from toolcrib.files.targets import folders_above
 
 
 class _PathConflicts:
@@ -23,14 +24,14 @@ class _PathConflicts:
                 return True
             if whole and path in self.above:
                 return True
-            if any(above in self.whole for above in _above(path)):
+            if any(above in self.whole for above in folders_above(path)):
                 return True
         return False
 
     def add(self, change: Change) -> None:
         for path in _paths(change):
             self.exact[path] = change.kind
-            self.above.update(_above(path))
+            self.above.update(folders_above(path))
             if _is_whole(change):
                 self.whole.add(path)
 
@@ -60,10 +61,3 @@ def _paths(change: Change) -> Iterator[str]:
     yield change.path.absolute
     if change.target is not None:
         yield change.target.absolute
-
-
-def _above(path: str) -> Iterator[str]:
-    while path:
-        path = path.rpartition("/")[0]
-        if path:
-            yield path

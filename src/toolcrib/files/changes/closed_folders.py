@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import DESCRIPTORS, O_PATH
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import EntryState, parent_of
-from toolcrib.files.writer import open_up, set_mode, status_of
+from toolcrib.files.trees import EntryState
+from toolcrib.files.writer import folder_of, open_up, set_mode, status_of
 from toolcrib.system import openat
 
 Identity = tuple[int, int]
@@ -60,10 +60,7 @@ class ClosedFolders:
             if not path.parts:
                 self._open_root(path)
                 return
-            with (
-                path.ancestor(0).open() as top,
-                parent_of(top.fd, "/".join(path.parts)) as (folder, name),
-            ):
+            with folder_of(path) as (folder, name):
                 self.open_in(folder, name, path)
 
     def open_in(self, folder: int, name: str, path: SafePath) -> None:
@@ -111,10 +108,7 @@ class ClosedFolders:
             with path.open() as top:
                 self._set_back(top.fd, ".", identity, opened)
             return
-        with (
-            path.ancestor(0).open() as top,
-            parent_of(top.fd, "/".join(path.parts)) as (folder, name),
-        ):
+        with folder_of(path) as (folder, name):
             self._set_back(folder, name, identity, opened)
 
     def _set_back(self, folder: int, name: str, identity: Identity, opened: _Opened) -> None:

@@ -106,7 +106,7 @@ class Comparison:
             self._tell_attributes(handle, after)
         self.notes += [*judge.repositories.notes, *self._unknown(after)]
         self.paths += [delta.path.absolute for delta in judge.deltas]
-        odd = [delta.path for delta in judge.deltas if delta.after and delta.after.kind == "other"]
+        odd = [delta.path for delta in judge.deltas if delta.kind == "other"]
         if odd:
             self.notes.append(f"{some_of([printable(path.display) for path in odd])}: {NO_FILES}")
         self.deltas += [
@@ -132,7 +132,7 @@ class Comparison:
 
         What is new under a protected name, and was not put back, can be taken away by undo.
         """
-        if delta.after is not None and delta.after.kind in ("pipe", "other"):
+        if delta.kind in ("pipe", "other"):
             return None
         if not protecting(delta.path)[1]:
             return delta

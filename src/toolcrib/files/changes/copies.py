@@ -132,9 +132,7 @@ class TreeCopy:
             if found.names[:-1] in skipped:
                 skipped.add(found.names)
                 continue
-            destination = SafePath(
-                target.root, (*target.parts, *found.names), target.gate, target.base
-            )
+            destination = target.at((*target.parts, *found.names))
             kind = found.entry.kind
             is_link = kind == "link"
             if is_cached_code(found.names[-1:]):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.changes.sources import Source
+from toolcrib.files.changes.sources import Source, whole_content
 from toolcrib.files.extended_attributes import Attributes
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.index import HASH_SIZES, read_index
-from toolcrib.files.trees import EntryState
+from toolcrib.files.trees import EntryKind, EntryState
 from toolcrib.state.blobs import digest_of
 
 
@@ -44,9 +45,19 @@ class Delta:
     attributes: Callable[[], Attributes] = tuple
 
     @property
+    def kind(self) -> EntryKind | Literal[""]:
+        """Of what stands there now; "" for nothing."""
+        return self.after.kind if self.after else ""
+
+    @property
     def is_link(self) -> bool:
         """Whether a symbolic link is there now."""
-        return self.after is not None and self.after.kind == "link"
+        return self.kind == "link"
+
+    @property
+    def digest(self) -> str:
+        """What a file holds now; "" where that is not known."""
+        return self.after.digest if self.after else ""
 
     @property
     def replaces(self) -> bool:
@@ -114,14 +125,8 @@ def is_index(path: SafePath) -> bool:
 
 def index_digest(content: bytes | Source) -> str:
     """A digest of what an index says; "" where that is unknown."""
-    if isinstance(content, bytes):
-        return _meaning(content)
-    data = bytearray()
-    for chunk in content.chunks():
-        data += chunk
-        if len(data) > MAX_INDEX_BYTES:
-            return ""
-    return _meaning(bytes(data))
+    data = content if isinstance(content, bytes) else whole_content(content, MAX_INDEX_BYTES)
+    return "" if data is None else _meaning(data)
 
 
 def _meaning(data: bytes) -> str:

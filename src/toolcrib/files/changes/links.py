@@ -57,9 +57,8 @@ class RunLinks:
         self._led_to: set[str] = set()
         for delta in deltas:
             after, before = delta.after, delta.before
-            is_link = after is not None and after.kind == "link"
-            self._targets[delta.path.real_absolute] = after.target if after and is_link else ""
-            self._links += [delta] if is_link else []
+            self._targets[delta.path.real_absolute] = after.target if after else ""
+            self._links += [delta] if delta.is_link else []
             if before and before[0].kind == "link":
                 self._led_to.add(_as_written(delta.path, before[0].target))
 
@@ -119,7 +118,7 @@ class RunLinks:
 
     def place(self, delta: Delta) -> SafePath | None:
         """Where a new link leads, with no link on the way; None for no link, or out."""
-        if delta.after is None or delta.after.kind != "link" or _leads_as_before(delta):
+        if delta.after is None or not delta.is_link or _leads_as_before(delta):
             return None
         return self._place(self._followed(delta.path, delta.after.target), delta.path)
 

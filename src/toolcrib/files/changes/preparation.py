@@ -32,7 +32,7 @@ from toolcrib.files.changes.step import ANYTHING, BULK_KINDS, Change, changed_er
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.handles import Root, WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
-from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
+from toolcrib.files.path_rules import OWN_FILES_RULE
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.credentials import are_settings
 from toolcrib.files.trees import (
@@ -455,7 +455,7 @@ class Preparer:
 
     def _numbered(self, change: Change, parent: SafePath, staging: SafePath) -> Change:
         self._count += 1
-        real = SafePath(parent.root, (*parent.parts, change.path.name), change.path.gate, -1)
+        real = change.path.real_at((*parent.parts, change.path.name))
         ready = replace(change, path=real, number=self._count)
         ready.display, ready.staging_folder = change.path.display, staging
         return ready
@@ -474,8 +474,7 @@ class Preparer:
                     raise Conflict(
                         f"{folder.display} is a file, not a folder.", hint="Use another name."
                     )
-                parts = parts_beneath(handle.absolute, folder.root.real) or []
-            real = SafePath(folder.root, tuple(parts), folder.gate, -1)
+                real = folder.place_of(handle)
             found = real, real
         except NotFound:
             parent, staging = self._folder_of(folder.parent)
@@ -652,8 +651,7 @@ class TreeGuard:
 
 
 def _beneath(top: SafePath, inner: str) -> SafePath:
-    parts = (*top.parts, *inner.split("/")) if inner else top.parts
-    return SafePath(top.root, parts, top.gate, -1)
+    return top.real_at((*top.parts, *inner.split("/")) if inner else top.parts)
 
 
 def hash_only(size: int, chunks: Iterable[bytes]) -> str:
@@ -692,8 +690,7 @@ def expand(change: Change) -> Iterator[Change]:
 
 def state_path(top: SafePath, state: EntryState) -> SafePath:
     """Where something of a tree stands."""
-    parts = (*top.parts, *state.path.split("/")) if state.path else top.parts
-    return SafePath(top.root, parts, top.gate, top.base)
+    return top.at((*top.parts, *state.path.split("/")) if state.path else top.parts)
 
 
 def same_tree(one: Sequence[EntryState], other: Sequence[EntryState]) -> bool:

@@ -32,22 +32,28 @@ class BytesSource:
         yield self.data
 
 
+def whole_content(source: Source, max_bytes: int) -> bytes | None:
+    """All of a content; None where there is more of it.
+
+    Raises:
+        ToolError, OSError: it cannot be had.
+    """
+    data = bytearray()
+    for chunk in source.chunks():
+        data += chunk
+        if len(data) > max_bytes:
+            return None
+    return bytes(data)
+
+
 def read_content(
     source: Source | None, digest: str = "", max_bytes: int = MAX_SMALL_BYTES
 ) -> bytes | None:
     """A small content; None where it cannot be had, or is not the one of that digest."""
     if source is None:
         return None
-    data = bytearray()
     with suppress(ToolError, OSError):
-        for chunk in source.chunks():
-            data += chunk
-            if len(data) > max_bytes:
-                return None
-        if digest:
-            hasher = digest_of()
-            hasher.update(data)
-            if hasher.hexdigest() != digest:
-                return None
-        return bytes(data)
+        data = whole_content(source, max_bytes)
+        is_other = bool(digest and data is not None and digest_of(data).hexdigest() != digest)
+        return None if is_other else data
     return None

@@ -74,7 +74,7 @@ class Takeover:
         for parts, delta in self._known.items():
             if parts[:-1] in self._known:
                 continue
-            if _is_folder(delta) and self._can_rename_to(delta.path.parent):
+            if delta.kind == "folder" and self._can_rename_to(delta.path.parent):
                 with suppress(OSError):
                     self._take(delta)
             elif delta.new is not None and REPOSITORIES.isdisjoint(parts):
@@ -159,7 +159,8 @@ class Takeover:
                 states += found
         if states is None:
             for below, found in whole:
-                self._add(below, [replace(s, path=_beneath(s.path, found[0].path)) for s in found])
+                inside = len(found[0].path) + 1
+                self._add(below, [replace(state, path=state.path[inside:]) for state in found])
         return states
 
     def _entry(self, fd: int, name: str, path: str, known: Delta) -> list[EntryState] | None:
@@ -204,14 +205,6 @@ class Takeover:
 
 def _is_new(delta: Delta) -> bool:
     return not delta.before and delta.after is not None and not delta.path.gate.grants
-
-
-def _is_folder(delta: Delta) -> bool:
-    return delta.after is not None and delta.after.kind == "folder"
-
-
-def _beneath(path: str, top: str) -> str:
-    return path[len(top) + 1 :]
 
 
 def _cleaned(fd: int) -> bool:

@@ -17,6 +17,7 @@ from toolcrib.files.changes.step import BULK_KINDS, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.extended_attributes import ACCESS_LIST
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.targets import folders_above
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.system.threads import random_id
@@ -94,7 +95,7 @@ class LoggedStep:
             undoes=undoes,
             paths=tuple(dict.fromkeys(p for change in changes for p in change.absolute_paths)),
             size=size,
-            record=_packed(changes),
+            record=_packed([change.to_json() for change in changes]),
         )
 
     @property
@@ -124,16 +125,14 @@ class LoggedStep:
         return (*head, int(self.undoable), note, undoes, paths, self.size, self.record)
 
 
-def _packed(changes: Iterable[Change]) -> bytes:
-    """Changes for a row."""
-    values = [change.to_json() for change in changes]
+def _packed(values: list[dict[str, Any]]) -> bytes:
+    """The record of a row."""
     return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
 
 
 def program_record(about: Mapping[str, Any]) -> bytes:
     """The record of a step that a program takes back itself."""
-    values = [{"do": PROGRAM, "about": about}]
-    return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
+    return _packed([{"do": PROGRAM, "about": about}])
 
 
 def _unpacked(record: bytes) -> list[dict[str, Any]]:
@@ -197,15 +196,11 @@ def refuse_rivals(
 def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
     """Whether a path of one is a path of the other, or lies in one."""
     one, other = set(some), set(others)
-    return any(_lies_in(path, b) for a, b in ((one, other), (other, one)) for path in a)
-
-
-def _lies_in(path: str, folders: Container[str]) -> bool:
-    while path:
-        if path in folders:
-            return True
-        path = path.rpartition("/")[0]
-    return False
+    return any(
+        not folders.isdisjoint((path, *folders_above(path)))
+        for paths, folders in ((one, other), (other, one))
+        for path in paths
+    )
 
 
 def drop(connection: sqlite3.Connection, token: str) -> None:
@@ -225,13 +220,15 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     )
 
 
+def _select(connection: sqlite3.Connection, condition: str, *values: int) -> list[LoggedStep]:
+    """The steps for which a condition holds."""
+    rows = connection.execute(f"SELECT {COLUMNS} FROM step WHERE {condition}", values)  # noqa: S608
+    return [LoggedStep.of_row(row) for row in rows]
+
+
 def find(connection: sqlite3.Connection, number: int) -> LoggedStep | None:
     """One step that was made."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM step WHERE id = ? AND state <> 'open'",  # noqa: S608
-        (number,),
-    )
-    return next(map(LoggedStep.of_row, rows), None)
+    return next(iter(_select(connection, "id = ? AND state <> 'open'", number)), None)
 
 
 HELD = "held: "
@@ -249,8 +246,7 @@ def unhide(connection: sqlite3.Connection, number: int) -> None:
 
 def unfinished(connection: sqlite3.Connection) -> list[LoggedStep]:
     """Steps that some process is making, or died over."""
-    rows = connection.execute(f"SELECT {COLUMNS} FROM step WHERE state <> 'done'")  # noqa: S608
-    return [LoggedStep.of_row(row) for row in rows]
+    return _select(connection, "state <> 'done'")
 
 
 def claim(connection: sqlite3.Connection, step: LoggedStep, owner: str) -> bool:
@@ -265,12 +261,8 @@ def newest(
     connection: sqlite3.Connection, *, before: int = 0, count: int = 200
 ) -> list[LoggedStep]:
     """Steps that were made, the last first; those before a number, if one is given."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND (?1 = 0 OR id < ?1) "  # noqa: S608
-        "ORDER BY id DESC LIMIT ?2",
-        (before, count),
-    )
-    return [LoggedStep.of_row(row) for row in rows]
+    condition = "state <> 'open' AND (?1 = 0 OR id < ?1) ORDER BY id DESC LIMIT ?2"
+    return _select(connection, condition, before, count)
 
 
 def takes_back(connection: sqlite3.Connection, step: LoggedStep) -> bool:
@@ -285,14 +277,18 @@ def takes_back(connection: sqlite3.Connection, step: LoggedStep) -> bool:
     return turns % 2 == 1
 
 
+def _taking_back(connection: sqlite3.Connection, step: LoggedStep) -> list[LoggedStep]:
+    """The steps that took this one back, or a part of it, the last first."""
+    condition = (
+        "state <> 'open' AND id > ?1 AND EXISTS "
+        "(SELECT 1 FROM json_each(undoes) WHERE value = ?1) ORDER BY id DESC"
+    )
+    return _select(connection, condition, step.id)
+
+
 def undone_by(connection: sqlite3.Connection, step: LoggedStep) -> int:
     """The step that took back all of this one and stands itself; 0 where none did."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND id > ? AND EXISTS "  # noqa: S608
-        "(SELECT 1 FROM json_each(undoes) WHERE value = ?) ORDER BY id DESC",
-        (step.id, step.id),
-    )
-    for later in map(LoggedStep.of_row, rows.fetchall()):
+    for later in _taking_back(connection, step):
         if set(later.paths).issuperset(step.paths):
             return 0 if undone_by(connection, later) else later.id
     return 0
@@ -300,13 +296,8 @@ def undone_by(connection: sqlite3.Connection, step: LoggedStep) -> int:
 
 def undone_paths(connection: sqlite3.Connection, step: LoggedStep) -> frozenset[str]:
     """The paths of a step that were taken back, and not made again."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND id > ? AND EXISTS "  # noqa: S608
-        "(SELECT 1 FROM json_each(undoes) WHERE value = ?)",
-        (step.id, step.id),
-    )
     found: set[str] = set()
-    for later in map(LoggedStep.of_row, rows.fetchall()):
+    for later in _taking_back(connection, step):
         found.update(set(later.paths) - undone_paths(connection, later))
     return frozenset(found)
 

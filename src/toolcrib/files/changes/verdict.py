@@ -84,7 +84,7 @@ def verdict_on(
         display = printable(objection.place.display)
         if objection.is_repository:
             verdict.notes.append(f"not taken over: {display}, since {objection.why}")
-        elif delta.after is not None and delta.after.kind == "link" and not objection.rule:
+        elif delta.after is not None and delta.is_link and not objection.rule:
             display += f" -> {printable(delta.after.target)[:200]}"
             left.setdefault(f"is {objection.why}", []).append(display)
         elif not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):

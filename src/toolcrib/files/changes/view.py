@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
-from toolcrib.files.changes.sources import Source
+from toolcrib.files.changes.sources import Source, whole_content
 from toolcrib.files.content.difference import differences
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
@@ -104,7 +104,8 @@ class ChangeView:
         filled = {(d.path.root, d.path.parts[:-1]) for d in deltas if d.after is not None}
         for delta in deltas:
             check()
-            if _is_new_folder(delta) and (delta.path.root, delta.path.parts) in filled:
+            is_new_folder = not delta.before and delta.kind == "folder"
+            if is_new_folder and (delta.path.root, delta.path.parts) in filled:
                 continue  # what is in it says so
             for name, kind, size in _names(delta):
                 folder = "" if delta.path in foremost else _bulk_of(name)
@@ -172,14 +173,10 @@ class ChangeView:
         """A file as text; None where it is none, cannot be read or is too large."""
         if source is None or self._read >= MAX_READ_BYTES or len(self.files) >= MAX_READ_FILES:
             return None
-        data = b""
         with suppress(ToolError, OSError):
-            for chunk in source.chunks():
-                data += chunk
-                if len(data) > MAX_TEXT_BYTES:
-                    return None
-            self._read += len(data)
-            if b"\0" in data:
+            data = whole_content(source, MAX_TEXT_BYTES)
+            self._read += len(data or b"")
+            if data is None or b"\0" in data:
                 return None
             with suppress(UnicodeDecodeError):
                 return data.decode("utf-8-sig")
@@ -189,10 +186,9 @@ class ChangeView:
 
 def _target(delta: Delta) -> str:
     """Where a link leads, for a reader; "" for what is none."""
-    after = delta.after
-    if after is None or after.kind != "link":
+    if delta.after is None or not delta.is_link:
         return ""
-    target = printable(_IDLE.sub("", after.target)) or "."
+    target = printable(_IDLE.sub("", delta.after.target)) or "."
     half = MAX_TARGET_CHARS // 2
     return target if len(target) <= 2 * half else f"{target[:half]} … {target[-half:]}"
 
@@ -207,14 +203,10 @@ def _leave_to_run(delta: Delta) -> str:
     return "" if was == now else "it can be run now" if now else "it can be run no more"
 
 
-def _is_new_folder(delta: Delta) -> bool:
-    return not delta.before and delta.after is not None and delta.after.kind == "folder"
-
-
 def _names(delta: Delta) -> list[tuple[str, Kind, int]]:
     """The files that a change is about: path, what happened, bytes."""
     path, before, after = delta.path.display, delta.before, delta.after
-    path += "/" if after is not None and after.kind == "folder" else ""
+    path += "/" if delta.kind == "folder" else ""
     if after is not None and before and not delta.replaces:
         return [(path, "changed", after.size)]
     found: list[tuple[str, Kind, int]] = []

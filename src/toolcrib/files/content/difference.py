@@ -27,6 +27,15 @@ class DifferenceBlock:
     b2: int
 
 
+def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
+    """How many first, and how many of the other last elements two sequences have in common."""
+    length = min(len(a), len(b))
+    head = next((i for i in range(length) if a[i] != b[i]), length)
+    length -= head
+    tail = next((i for i in range(length) if a[-1 - i] != b[-1 - i]), length)
+    return head, tail
+
+
 def _never() -> None:
     """No reason to stop."""
 

@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Self
 
 from toolcrib.core.errors import BadInput, UnsupportedContent
+from toolcrib.files.content.difference import common_ends
 from toolcrib.files.content.kinds import BYTE_ORDER_MARKS, Encoding, decodes, detect
 
 SAMPLE_BYTES = 1 << 16
@@ -183,13 +184,7 @@ class FaithfulText:
 
     def _merged(self, first: int, old: Sequence[_Line], new: list[tuple[str, bool]]) -> list[bytes]:
         """The bytes of new lines: those that stood there before as they were."""
-        head = 0
-        while head < min(len(old), len(new)) and _same(old[head], new[head]):
-            head += 1
-        tail = 0
-        limit = min(len(old), len(new)) - head
-        while tail < limit and _same(old[-1 - tail], new[-1 - tail]):
-            tail += 1
+        head, tail = common_ends([(line.text, bool(line.end)) for line in old], new)
         parts = [line.raw for line in old[:head]]
         middle, fresh = old[head : len(old) - tail], new[head : len(new) - tail]
         for tag, i1, i2, j1, j2 in _opcodes(middle, fresh):
@@ -281,10 +276,6 @@ def _spliced(text: str, splices: Sequence[Splice], base: int) -> str:
         parts += [text[done : splice.start - base], splice.new]
         done = splice.end - base
     return "".join([*parts, text[done:]])
-
-
-def _same(old: _Line, new: tuple[str, bool]) -> bool:
-    return old.text == new[0] and bool(old.end) == new[1]
 
 
 def _opcodes(

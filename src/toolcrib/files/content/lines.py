@@ -120,7 +120,7 @@ class TextFile:
         more = more or len(text_part) < len(text)
         whole = first == 1 and not column and not more
         text_part = text_part.replace("\r\n" if self._newline == b"\n" else "\r", "\n")
-        count = text_part.count("\n") + (not text_part.endswith("\n") and text_part != "")
+        count = line_count(text_part)
         if not whole:
             text_part = text_part.removesuffix("\n")
         return LinePage(text_part, first, count, start, more, stop, total, whole)
@@ -280,6 +280,11 @@ class TextFile:
         if room > 1 and text[room - 1] == "\r":
             room -= 1  # keep a pair together
         return text[:room], column + room
+
+
+def line_count(text: str) -> int:
+    """How many lines a text has; what follows the last line end is one too."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
 
 
 def _end_of_lines(text: str, lines: int, newline: str) -> int:

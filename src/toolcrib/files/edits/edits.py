@@ -296,6 +296,12 @@ class EditOutcome:
     counts: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def add(self, methods: Iterable[str], counts: Iterable[int], notes: Iterable[str]) -> None:
+        """Take down what further edits come to, beside their changes."""
+        self.methods += methods
+        self.counts += counts
+        self.notes += [note for note in notes if note not in self.notes]
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -329,13 +335,9 @@ def resolve_edits(
             found = _next(progress, _plain(each, cr=cr))
         except ToolError as error:
             if len(edits) > 1:
-                error.message = f"Edit {number} of {len(edits)}: {error.message}"
-                error.args = (error.message,)
-                error.hint += " Nothing was changed."
+                _say_which(error, f"Edit {number} of {len(edits)}")
             raise
-        outcome.methods.append(found.method)
-        outcome.counts.append(len(found.splices))
-        outcome.notes += [note for note in found.notes if note not in outcome.notes]
+        outcome.add([found.method], [len(found.splices)], found.notes)
     outcome.splices = progress.splices
     return outcome
 
@@ -371,19 +373,22 @@ def resolve_in_lines(
             found = resolve_edits(text[start:end], [each], check, cr=cr)
         except ToolError as error:
             where = f"lines {first}-{last}" if each.lines else "the file"
-            error.message = f"Edit {number} of {len(edits)}, in {where}: {error.message}"
-            error.args = (error.message,)
-            error.hint += " Nothing was changed."
+            _say_which(error, f"Edit {number} of {len(edits)}, in {where}")
             raise
         outcome.splices += [Splice(start + s.start, start + s.end, s.new) for s in found.splices]
-        outcome.methods += found.methods
-        outcome.counts += found.counts
-        outcome.notes += [note for note in found.notes if note not in outcome.notes]
+        outcome.add(found.methods, found.counts, found.notes)
     outcome.splices.sort(key=lambda splice: (splice.start, splice.end))
     for before, after in pairwise(outcome.splices):
         if after.start < before.end or after.start == before.start:
             raise _overlap()
     return outcome
+
+
+def _say_which(error: ToolError, edit: str) -> None:
+    """Name the edit of several that cannot be made."""
+    error.message = f"{edit}: {error.message}"
+    error.args = (error.message,)
+    error.hint += " Nothing was changed."
 
 
 def _plain(edit: Edit, *, cr: bool) -> Edit:
@@ -470,15 +475,9 @@ def _check(edit: Edit) -> None:
 
 
 def _exactly(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
-    places = hay.places_of(edit.old)
-    if not places:
-        return None
-    size = len(edit.old)
-    free = [at for at in places if not written.meet(at, at + size)]
+    free = _free_places(hay, hay.places_of(edit.old), edit, written)
     if not free:
-        raise _overlap()
-    if len(free) > 1 and not edit.all:
-        raise _several([hay.line_at(at) for at in free[:MAX_NAMED_LINES]], count=len(free))
+        return None
     if len(free) > MAX_PLACES:
         raise TooLarge(
             f"old is there {len(free):,} times; {MAX_PLACES:,} places are changed at once.",
@@ -487,8 +486,19 @@ def _exactly(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     if not edit.all:
         refuse_part_of_number(hay, free[0], edit.old)
         _refuse_rival(hay, free[0], edit)
-    done = [replacement(hay, at, edit.old, edit.new) for at in apart(free, size)]
+    done = [replacement(hay, at, edit.old, edit.new) for at in apart(free, len(edit.old))]
     return _Found([splice for splice, _ in done], EXACT, [note for _, note in done if note])
+
+
+def _free_places(hay: Haystack, places: Sequence[int], edit: Edit, written: Ranges) -> list[int]:
+    """Those of the places of an edit that none before it wrote; one, unless it is for all."""
+    size = len(edit.old)
+    free = [at for at in places if not written.meet(at, at + size)]
+    if places and not free:
+        raise _overlap()
+    if len(free) > 1 and not edit.all:
+        raise _several([hay.line_at(at) for at in free[:MAX_NAMED_LINES]], count=len(free))
+    return free
 
 
 def _refuse_rival(hay: Haystack, at: int, edit: Edit) -> None:
@@ -630,12 +640,7 @@ def _folded(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     if (edit.old.isascii() and hay.text.isascii()) or not significant(edit.old):
         return None
     folded, size = fold_each(edit.old), len(edit.old)
-    places = places_of(hay.folded, folded)
-    free = [at for at in places if not written.meet(at, at + size)]
-    if places and not free:
-        raise _overlap()
-    if len(free) > 1 and not edit.all:
-        raise _several([hay.line_at(at) for at in free[:MAX_NAMED_LINES]], count=len(free))
+    free = _free_places(hay, places_of(hay.folded, folded), edit, written)
     splices = []
     for at in apart(free, size):
         there = hay.text[at : at + size]

@@ -277,7 +277,7 @@ def _changed(
             continue
         near = bisect_left(solid, index)
         placed = indentation.place(lead_of(line), near, first=j1 + offset == 0)
-        tail = line[len(line.rstrip()) :]
+        tail = _tail(line)
         if paired and _tail(old[index]) == tail:
             tail = _tail(there[index])
         lines.append(f"{placed}{content}{tail}")

@@ -12,6 +12,7 @@ from toolcrib.files.edits.line_matches import numbered, significant
 from toolcrib.files.edits.lookalikes import fold
 from toolcrib.files.search.expressions import ExpressionError, compiled_expression
 from toolcrib.files.search.pattern import reason_of
+from toolcrib.text.display import counted
 
 Operation = Literal["insert", "replace", "delete", "move"]
 CONTEXT_LINES = 3
@@ -110,9 +111,8 @@ def _last(lines: Sequence[str], edit: LineEdit) -> int:
 def _index(number: int, lines: Sequence[str], limit: int, name: str) -> int:
     index = len(lines) + number if number < 0 else number - 1
     if not 0 <= index < limit:
-        count = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
         raise BadInput(
-            f"{name} is line {number:,}, and the file has {count}.",
+            f"{name} is line {number:,}, and the file has {counted(len(lines), 'line')}.",
             hint=f"Lines count from 1; {name} may be at most {limit:,}.",
         )
     return index
@@ -204,13 +204,13 @@ def _content(edit: LineEdit, lines: Sequence[str], first: int, stop: int) -> tup
 
 def _insert(lines: list[str], first: int, _: int, edit: LineEdit) -> tuple[list[str], str]:
     new, note = _content(edit, lines, first, first)
-    summary = f"{_count(new)} inserted at line {first + 1}{note}"
+    summary = f"{counted(len(new), 'line')} inserted at line {first + 1}{note}"
     return [*lines[:first], *new, *lines[first:]], summary
 
 
 def _replace(lines: list[str], first: int, last: int, edit: LineEdit) -> tuple[list[str], str]:
     new, note = _content(edit, lines, first, last + 1)
-    summary = f"{_span(first, last)} replaced by {_count(new)}{note}"
+    summary = f"{_span(first, last)} replaced by {counted(len(new), 'line')}{note}"
     return [*lines[:first], *new, *lines[last + 1 :]], summary
 
 
@@ -235,7 +235,3 @@ _OPERATIONS = {"insert": _insert, "replace": _replace, "delete": _delete, "move"
 
 def _span(first: int, last: int) -> str:
     return f"line {first + 1}" if first == last else f"lines {first + 1}-{last + 1}"
-
-
-def _count(lines: Sequence[str]) -> str:
-    return "1 line" if len(lines) == 1 else f"{len(lines):,} lines"

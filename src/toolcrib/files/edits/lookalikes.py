@@ -10,6 +10,8 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
 
+from toolcrib.files.content.difference import common_ends
+
 # What two texts have in common, part by part, in bounded time.
 
 MAX_PAIRS = 100_000
@@ -25,10 +27,7 @@ def opcodes(a: Sequence[str], b: Sequence[str]) -> list[Opcode]:
     """
     if _pairs(a, b) <= MAX_PAIRS:
         return list(SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
-    length = min(len(a), len(b))
-    head = next((i for i in range(length) if a[i] != b[i]), length)
-    length -= head
-    tail = next((i for i in range(length) if a[-1 - i] != b[-1 - i]), length)
+    head, tail = common_ends(a, b)
     stop, end = len(a) - tail, len(b) - tail
     found: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
     inner_a, inner_b = a[head:stop], b[head:end]

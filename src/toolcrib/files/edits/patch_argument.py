@@ -11,6 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.core.tool import Param
 from toolcrib.files.changes.step import Step
+from toolcrib.files.content.difference import common_ends
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.left_out import placeholder
@@ -237,13 +238,7 @@ def _splices(hay: Haystack, hunk: Hunk, found: Candidate) -> list[Splice]:
     """The change of the lines between those that stay."""
     there = hay.lines[found.first : found.last + 1]
     lines = rewritten(hunk.old, hunk.new, there, found.indentation)
-    head = 0
-    while head < min(len(there), len(lines)) and there[head] == lines[head]:
-        head += 1
-    tail = 0
-    limit = min(len(there), len(lines)) - head
-    while tail < limit and there[-1 - tail] == lines[-1 - tail]:
-        tail += 1
+    head, tail = common_ends(there, lines)
     first, stop = found.first + head, found.last + 1 - tail
     middle = lines[head : len(lines) - tail]
     splices = [_between(hay, first, stop, middle)] if first < stop or middle else []
@@ -418,13 +413,14 @@ def _update(step: Step, part: PatchPart) -> ChangeReport:
     data = need_size(path, loaded.faithful.spliced(done.splices))
     methods = list(dict.fromkeys(method for method in done.methods if method != "exact"))
     how = f" (found by: {'; '.join(methods)})" if methods else ""
+    hunks = counted(len(done.methods), "hunk")
     if target is None or target.absolute == path.absolute:
         step.write(path, data, expected=loaded.fingerprint, merged=not methods)
-        line = f"{path.display}: {_hunks(len(done.methods))} applied{how}"
+        line = f"{path.display}: {hunks} applied{how}"
     else:
         step.write(target, data, expected="", mode=path.stat().st_mode & MODE_BITS)
         step.delete(path, expected=loaded.fingerprint)
-        line = f"{_moved(path, target)}, {_hunks(len(done.methods))} applied{how}"
+        line = f"{_moved(path, target)}, {hunks} applied{how}"
     info = {"did": "update", "hunks": len(done.methods), "matched": done.methods}
     return ChangeReport(path.display, line, loaded.text, after, [], info)
 
@@ -466,7 +462,3 @@ def _refuse_empty(loaded: Loaded, after: str, patch: FilePatch) -> None:
 
 def _moved(path: SafePath, target: SafePath) -> str:
     return f"{path.display} moved to {target.display}"
-
-
-def _hunks(count: int) -> str:
-    return "1 hunk" if count == 1 else f"{count:,} hunks"

@@ -410,17 +410,13 @@ class _Reader:
                 self._patch = FilePatch("update", "")
         hunk = Hunk()
         match = _take_head(hunk, self._lines[self._at]) if headed else None
-        old_left = new_left = -1
-        if match:
-            old_left, new_left = int(match[2] or 1), int(match[4] or 1)
         start = self._at + headed
         while headed and not match and start < len(self._lines):
             if not self._lines[start].startswith("@@"):  # a section within the section
                 break
             match = _take_head(hunk, self._lines[start])
             start += 1
-        if match and old_left < 0:
-            old_left, new_left = int(match[2] or 1), int(match[4] or 1)
+        old_left, new_left = (int(match[2] or 1), int(match[4] or 1)) if match else (-1, -1)
         blank = self._read_lines(hunk, start, old_left, new_left)
         for _ in range(blank):
             hunk.old.pop()

@@ -250,12 +250,10 @@ def _files(
     depth: int | None,
 ) -> Iterator[tuple[str, SafePath | None]]:
     """The files to look at closely, each as a call would name it; None after each folder."""
-    with folder.open() as handle:
-        if handle.kind == "file":
-            yield folder.display, folder
-            return
+    if folder.kind() == "file":
+        yield folder.display, folder
+        return
     scope = scope_of(folder, globs)
-    fits = scope.globs.fits if scope.globs else lambda _: True
     unread: list[str] = []
     with scope.real.open() as top:
         for level in walk(scope, top, check, unread=unread):
@@ -265,7 +263,7 @@ def _files(
             _leave_out(level, scope, found)
             for number, name in enumerate(level.files):
                 path = f"{level.prefix}{name}"
-                if not fits(path):
+                if not scope.globs.fits(path):
                     continue
                 if not number % 100:
                     check()
@@ -280,7 +278,7 @@ def _leave_out(level: TreeFolder, scope: SearchScope, found: FoundReplacements) 
     """Note what of a folder is protected or a link."""
     for reason, names in (("protected", level.barred), ("a link", level.links)):
         for path in (f"{level.prefix}{name}" for name in names):
-            if path.endswith("/") or not scope.globs or scope.globs.fits(path):
+            if path.endswith("/") or scope.globs.fits(path):
                 found.leave_out(reason, scope.display(path))
 
 

@@ -116,22 +116,19 @@ def hash_size_in(repository: str) -> int:
 
 def hash_size_of(config: bytes) -> int:
     """The bytes of a hash in a repository with these settings."""
-    found = [
-        value
-        for section, key, value in settings_in(config)
-        if (section, key) == (b"extensions", b"objectformat")
-    ]
-    return HASH_SIZES[bool(found) and found[-1].lower() == b"sha256"]
+    return HASH_SIZES[_value_in(config, b"extensions", b"objectformat") == b"sha256"]
 
 
 def is_sparse_by(config: bytes) -> bool:
     """Whether files of the working tree may be left out, by these settings."""
-    found = [
-        value
-        for section, key, value in settings_in(config)
-        if (section, key) == (b"core", b"sparsecheckout")
-    ]
-    return bool(found) and found[-1].lower() not in (b"false", b"no", b"off", b"0", b"")
+    value = _value_in(config, b"core", b"sparsecheckout")
+    return value not in (b"false", b"no", b"off", b"0", b"")
+
+
+def _value_in(config: bytes, section: bytes, key: bytes) -> bytes:
+    """The value of a setting, in lower case; b"" for none. The last one counts."""
+    values = [value for *name, value in settings_in(config) if name == [section, key]]
+    return values[-1].lower() if values else b""
 
 
 def value_of(text: bytes) -> bytes:

@@ -29,7 +29,7 @@ CONFIG = "config"
 
 def staging_trouble(delta: Delta, hash_size: int) -> str:
     """Why an index is not taken over; "" for nothing."""
-    data = read_content(delta.new, delta.after.digest if delta.after else "", MAX_INDEX_BYTES)
+    data = read_content(delta.new, delta.digest, MAX_INDEX_BYTES)
     if data is not None and not data.startswith(SIGNATURE):
         return ""  # a branch of that name, or what git does not read
     if data is None:
@@ -113,12 +113,10 @@ def _gone_names(old: bytes, new: bytes, hash_size: int) -> set[bytes]:
 
 def index_depth(delta: Delta) -> int | None:
     """How many names lead to the repository whose index it is; None where it is none."""
-    is_file = delta.after is not None and delta.after.kind == "file"
-    is_one = is_file and INDEX.match(fold(delta.path.name))
+    is_one = delta.kind == "file" and INDEX.match(fold(delta.path.name))
     return repository_depth(delta.path) if is_one else None
 
 
 def index_content(delta: Delta) -> bytes:
     """What it says now; b"" where that cannot be had."""
-    digest = delta.after.digest if delta.after else ""
-    return read_content(delta.new, digest, MAX_INDEX_BYTES) or b""
+    return read_content(delta.new, delta.digest, MAX_INDEX_BYTES) or b""

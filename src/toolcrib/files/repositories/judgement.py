@@ -192,7 +192,7 @@ class RunRepositories:
         ]
 
     def _examine(self, delta: Delta) -> None:
-        found, after = self.of(delta.path), delta.after
+        found = self.of(delta.path)
         if found is None and _ends_repository(delta):
             top = delta.path.parent
             self._add(delta, RunRepository(top, delta.path, ENDS, holds=set(BARE_REPOSITORY)))
@@ -201,7 +201,7 @@ class RunRepositories:
         elif found is not None:
             found.holds.update(_inner(found, delta)[:1])
             found.why = found.why or self._trouble(found, delta)
-        elif after is not None and after.kind == "file":
+        elif delta.kind == "file":
             self._examine_existing(delta)
 
     def _examine_existing(self, delta: Delta) -> None:
@@ -297,14 +297,14 @@ class RunRepositories:
         return any(is_sparse_by(_settings_at(name)) for name in names)
 
     def _settled(self, found: RunRepository, delta: Delta) -> str:
-        found.config = read_content(delta.new, delta.after.digest if delta.after else "")
+        found.config = read_content(delta.new, delta.digest)
         if found.config is None:
             return "its config cannot be read"
         return trouble(found.config, self._inside, found.start)
 
     def _changed(self, found: RunRepository, delta: Delta) -> str:
         old = read_content(delta.old, delta.before[0].digest)
-        new = read_content(delta.new, delta.after.digest if delta.after else "")
+        new = read_content(delta.new, delta.digest)
         if old is None or new is None:
             return "its config cannot be read"
         found.config = new
@@ -335,7 +335,7 @@ def _ends_repository(delta: Delta) -> bool:
 
     Then ignore files and settings of that other one count in it.
     """
-    path, after = delta.path, delta.after
+    path = delta.path
     if not delta.before or path.name not in BARE_REPOSITORY or not path.parts[:-1]:
         return False
     top = path.parent
@@ -343,8 +343,8 @@ def _ends_repository(delta: Delta) -> bool:
     if top.name != GIT and not (top.name.endswith(GIT) and is_bare_repository(top)):
         return False
     if path.name != "HEAD":
-        return after is None or after.kind != "folder"
-    if after is None or after.kind != "file":
+        return delta.kind != "folder"
+    if delta.kind != "file":
         return True
     data = b"" if delta.same or delta.new is None else read_content(delta.new) or b"?"
     return bool(data) and not HEAD.fullmatch(data)
@@ -356,8 +356,7 @@ def _inner(found: RunRepository, delta: Delta) -> tuple[str, ...]:
 
 def _is_new_top(delta: Delta) -> bool:
     """Whether a new folder is that of a repository, spelt as git spells it."""
-    after = delta.after
-    if after is None or after.kind != "folder" or delta.before:
+    if delta.kind != "folder" or delta.before:
         return False
     # Not against what the user protects.
     return delta.path.parts[-1].endswith(GIT) and not _pattern(delta.path.granted())

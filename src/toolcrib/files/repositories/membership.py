@@ -56,8 +56,8 @@ def repository_depth(path: SafePath) -> int | None:
 
 def belongs_to_working_tree(delta: Delta) -> bool:
     """Whether commits change it in what a repository keeps for a further working tree."""
-    path, after = delta.path, delta.after
-    if WORKTREES not in path.parts or (after is not None and after.kind not in ("file", "folder")):
+    path = delta.path
+    if WORKTREES not in path.parts or delta.kind not in ("file", "folder", ""):
         return False
     depth = repository_depth(path)
     inner = path.parts[depth:] if depth is not None else ()
@@ -68,8 +68,8 @@ def belongs_to_working_tree(delta: Delta) -> bool:
 
 def belongs_to_module(delta: Delta) -> bool:
     """Whether commits change it in what a repository keeps for a submodule."""
-    path, after = delta.path, delta.after
-    if MODULES not in path.parts or (after is not None and after.kind not in ("file", "folder")):
+    path = delta.path
+    if MODULES not in path.parts or delta.kind not in ("file", "folder", ""):
         return False
     top = module_depth(path)
     inner = path.parts[top:] if top is not None else ()

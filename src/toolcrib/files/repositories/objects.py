@@ -64,10 +64,10 @@ def is_made_again(path: SafePath) -> bool:
 
 def shows_others(delta: Delta) -> bool:
     """Whether git would show other contents or parents of commits by what a run wrote."""
-    name, after = fold(delta.path.name), delta.after
+    name = fold(delta.path.name)
     if is_made_again(delta.path):
-        return after is not None and after.kind == "file"
-    if name not in SHOWING_OTHERS or after is None or not lies_in_repository(delta.path):
+        return delta.kind == "file"
+    if name not in SHOWING_OTHERS or delta.after is None or not lies_in_repository(delta.path):
         return False
     new = read_content(delta.new, max_bytes=MAX_INDEX_BYTES)
     if name == "shallow":  # a new repository may have been cloned so

@@ -35,8 +35,8 @@ from toolcrib.files.repositories.places import (
     named_in,
 )
 from toolcrib.files.repositories.settings import trouble
-from toolcrib.files.trees import parent_of
-from toolcrib.files.writer import drop_name, is_closed, open_up, rename, status_of, write_new
+from toolcrib.files.writer import folder_of, is_closed, open_up, rename, status_of, write_new
+from toolcrib.system import openat
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
@@ -110,7 +110,7 @@ class RepositoryQuarantine:
 
     def _misleading(self, place: SafePath) -> tuple[SafePath, str] | None:
         """The name by which git would obey something, and why; None where nothing is wrong."""
-        kind = _kind(place)
+        kind = place.kind()
         if kind == "file":
             return None if self.kind_before(place) else self._misleading_file(place)
         names = {entry.name for entry in place.list()} if kind == "folder" else set()
@@ -183,10 +183,7 @@ class RepositoryQuarantine:
         """Give ourselves the rights on a new folder that git, which lists none, can do without."""
         with suppress(ToolError, OSError):
             if is_closed(os.lstat(place.absolute)) and not self.kind_before(place):
-                with (
-                    place.ancestor(0).open() as top,
-                    parent_of(top.fd, "/".join(place.parts)) as (folder, name),
-                ):
+                with folder_of(place) as (folder, name):
                     open_up(folder, name)
 
     def _is_new_link(self, place: SafePath) -> bool:
@@ -204,7 +201,7 @@ class RepositoryQuarantine:
             return ""
         with suppress(ToolError, OSError):
             limit = looked_at_bytes(inner)
-            data = _read(place, limit) if _kind(place) == "file" else None
+            data = _read(place, limit) if place.kind() == "file" else None
             if data is not None and (why := file_trouble(inner, data)):
                 before = self.content_before(place)
                 return why if before is None or data != before[: limit + 1] else ""
@@ -247,11 +244,6 @@ def notes_on(refused: Mapping[str, str]) -> list[str]:
     return [f"{some_of(each, 5)} {why}" for why, each in names.items()]
 
 
-def _kind(place: SafePath) -> str:
-    with place.open() as handle:
-        return handle.kind
-
-
 def _read(place: SafePath, max_bytes: int = MAX_CONFIG_BYTES) -> bytes:
     """A file, up to one byte more than it may have; nothing where there is none."""
     with suppress(NotFound), place.open_read() as handle:
@@ -278,21 +270,15 @@ def _has_hooks(place: SafePath) -> bool:
 
 def _unlinked(place: SafePath) -> bool:
     """Remove a link; whether that worked."""
-    with suppress(ToolError, OSError), place.ancestor(0).open() as top:
-        with parent_of(top.fd, "/".join(place.parts)) as (folder, name):
-            drop_name(folder, name)
+    with suppress(ToolError, OSError), folder_of(place) as (folder, name):
+        openat.unlink(name, dir_fd=folder)
         return True
     return False
 
 
 def _renamed(place: SafePath) -> bool:
     """Give a file another name, which no program looks for; whether that worked."""
-    relative = "/".join(place.parts)
-    with (
-        place.ancestor(0).open() as top,
-        suppress(OSError),
-        parent_of(top.fd, relative) as (fd, name),
-    ):
+    with suppress(OSError), folder_of(place) as (fd, name):
         other = f"{name}{SUFFIX}"
         if status_of(fd, other) is not None:
             other = f"{other}-{random_id(8)}"

@@ -81,7 +81,7 @@ def left_out_of(
     catalog: Catalog,
     unsearched: Iterable[str],
     top: Handle,
-    fits: Callable[[str], bool] | None,
+    fits: Callable[[str], bool],
     *,
     max_bytes: int | None = None,
 ) -> LeftOut:
@@ -91,20 +91,19 @@ def left_out_of(
         catalog: all that there is.
         unsearched: files of it that were not searched, and perhaps some that are not wanted.
         top: the folder, open.
-        fits: whether a path is wanted; None where all are.
+        fits: whether a path is wanted.
         max_bytes: larger files were left alone, where it was told to.
     """
     found = LeftOut()
-    wanted = unsearched if fits is None else filter(fits, unsearched)
-    for path in sorted(wanted):
+    for path in sorted(filter(fits, unsearched)):
         reason = None if path in catalog.protected else _why(top, path, max_bytes)
         if reason:
             found.add(reason, path)
     for path in sorted(catalog.links):
-        if fits is None or fits(path):
+        if fits(path):
             found.add("link", path)
     for path in sorted(catalog.protected - catalog.links):
-        if path.endswith("/") or fits is None or fits(path):
+        if path.endswith("/") or fits(path):
             found.add("protected", path)
     for path in sorted(catalog.unread):
         if not is_open_to_us(top, path):

@@ -42,19 +42,9 @@ FIRST_KB, FIRST_SECONDS = 1 << 20, 3
 """Memory, and seconds of a processor, for an attempt that reads files of any size."""
 _FIRST = f'ulimit -v {FIRST_KB} 2>/dev/null; ulimit -t {FIRST_SECONDS}; exec "$@"'
 _SETTINGS = (
-    "--no-config",
-    "--color=never",
-    "--no-messages",
-    "--hidden",
-    "--no-ignore-dot",
-    "--no-ignore-global",
-    "--no-ignore-exclude",
-    "--no-ignore-parent",
-    "--no-require-git",
-    "--no-mmap",
-    "--count",
-    "--with-filename",
-    "--null",
+    *("--no-config", "--color=never", "--no-messages", "--hidden", "--no-ignore-dot"),
+    *("--no-ignore-global", "--no-ignore-exclude", "--no-ignore-parent", "--no-require-git"),
+    *("--no-mmap", "--count", "--with-filename", "--null"),
 )
 _HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode", ".idea", ".yarn"])
 """Hidden folders that are often there and large, beside those of `GENERATED_FOLDERS`."""

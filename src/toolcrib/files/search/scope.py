@@ -11,7 +11,6 @@ from functools import lru_cache
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import Handle
-from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.credentials import IN_ANY_FOLDER, may_be_settings
 from toolcrib.files.search.expressions import compiled_expression
@@ -88,8 +87,7 @@ class SearchScope:
 
     def file(self, path: str) -> SafePath:
         """The file that a path from the folder names."""
-        parts = (*self.real.parts, *path.split("/"))
-        return SafePath(self.real.root, parts, self.real.gate, -1)
+        return self.real.real_at((*self.real.parts, *path.split("/")))
 
     def protected(self, path: str) -> str:
         """The pattern that keeps a path from being read, or ""."""
@@ -122,8 +120,7 @@ def scope_of(
         BadInput, NotFound, PathDenied: as opening the folder does.
     """
     with folder.open() as handle:
-        parts = parts_beneath(handle.absolute, folder.root.real) or []
-    real = SafePath(folder.root, tuple(parts), folder.gate, -1)
+        real = folder.place_of(handle)
     wanted = Globs(globs)
     names = wanted.names | {name.lower() for name in named}
     shut = frozenset(

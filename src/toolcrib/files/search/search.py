@@ -258,11 +258,10 @@ def _counts_of(
     paths: Iterable[str], scope: SearchScope, pattern: Pattern, until: float, check: Checkpoint
 ) -> tuple[dict[str, int], bool]:
     """The lines of some files that fit, as far as they may be read, and whether time was enough."""
-    fits = scope.globs.fits if scope.globs else None
     counts: dict[str, int] = {}
     with scope.real.open() as top:
         for path in paths:
-            if fits is not None and not fits(path):
+            if not scope.globs.fits(path):
                 continue
             check()
             if time.monotonic() > until:
@@ -279,13 +278,13 @@ def _checked_counts(
     files = _checked_files(scope, found.files, check)
     left_out, no_file = None, False
     if catalog is not None and found.ended:
-        fits = scope.globs.fits if scope.globs else None
+        fits = scope.globs.fits
         unsearched = _unsearched(catalog, found, keep=not scope.globs)
         with scope.real.open() as top:
             left_out = left_out_of(catalog, unsearched, top, fits, max_bytes=found.max_bytes)
         for path in _second_names(scope, catalog.linked or ()):
             left_out.add("protected", path)
-        no_file = fits is not None and not files and not any(map(fits, catalog.files))
+        no_file = bool(scope.globs) and not files and not any(map(fits, catalog.files))
     return MatchCounts(files, not found.ended, "rg", left_out, no_file)
 
 
@@ -303,9 +302,8 @@ def _checked_files(
     scope: SearchScope, files: list[tuple[str, int]], check: Checkpoint
 ) -> tuple[tuple[str, int], ...]:
     """What an engine named, without what is not wanted."""
-    fits = scope.globs.fits if scope.globs else None
     wanted = sorted(
-        (item for item in files if item[1] and (fits is None or fits(item[0]))), key=itemgetter(0)
+        (item for item in files if item[1] and scope.globs.fits(item[0])), key=itemgetter(0)
     )
     paths = [path for path, _ in wanted]
     barred = suspects(scope, paths)
@@ -321,8 +319,7 @@ def _second_names(scope: SearchScope, paths: Iterable[str]) -> list[str]:
 
     Asked of all of them and not of those with a hit, which would tell what is in them.
     """
-    fits = scope.globs.fits if scope.globs else None
-    wanted = [path for path in paths if fits is None or fits(path)]
+    wanted = list(filter(scope.globs.fits, paths))
     barred = suspects(scope, wanted)
     free = [path for path in sorted(wanted) if path not in barred][:MAX_LINKED]
     return [path for path in free if not _may_be_read(scope.file(path))]
@@ -375,8 +372,7 @@ class _WalkedCounts:
 
     def take(self, level: TreeFolder) -> bool:
         """Search the files of a folder; False where the time is up."""
-        globs, prefix = self.scope.globs, level.prefix
-        fits = globs.fits if globs else lambda _: True
+        fits, prefix = self.scope.globs.fits, level.prefix
         for name in level.barred:
             if name.endswith("/") or fits(prefix + name):
                 self.left_out.add("protected", prefix + name)

@@ -13,6 +13,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.content.lines import line_count
 from toolcrib.files.edits.fences import file_text
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import load_or_new, need_size
@@ -58,7 +59,7 @@ async def append_file(
         step = Step(append_file.name)
         step.write(path, data, expected=loaded.fingerprint, merged=True)
         after = before + text
-        added = counted(_line_count(after) - _line_count(before), "line")
+        added = counted(line_count(after) - line_count(before), "line")
         line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
         info = {"created": not loaded.exists, "size": len(data)}
         report = ChangeReport(path.display, line, before, after, notes, info)
@@ -72,7 +73,3 @@ async def append_file(
         await asyncio.sleep(pause * random())  # noqa: S311 - so that two do not meet again
     step, report, text = await in_thread(work, ctx.deadline)
     return await carry_out(step, [report], text, ctx)
-
-
-def _line_count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and text != "")

@@ -197,6 +197,6 @@ def _target(folder: SafePath, member: ArchiveMember) -> SafePath:
             hint="Nothing was unpacked. Such an archive is not unpacked by this tool.",
             rule=".git",
         )
-    target = SafePath(folder.root, (*folder.parts, *member.parts), folder.gate, folder.base)
+    target = folder.at((*folder.parts, *member.parts))
     target.gate.check(target, "write")
     return target

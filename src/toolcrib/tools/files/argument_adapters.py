@@ -38,23 +38,13 @@ def listed(value: Any) -> list[str]:
 
 
 AROUND = (
-    "c",
-    "a",
-    "b",
-    "beforecontext",
-    "aftercontext",
-    "contextbefore",
-    "contextafter",
+    *("c", "a", "b", "beforecontext", "aftercontext", "contextbefore", "contextafter"),
     "linesaround",
 )
 ANY_CASE = ("i", "ignorecase", "caseinsensitive")
+INCLUDES = ("glob", "include", "includeglob", "includeglobs", "includepattern", "filepattern")
 EXCLUDES = (
-    "exclude",
-    "excludes",
-    "excludeglob",
-    "excludeglobs",
-    "excludepattern",
-    "excludepatterns",
+    *("exclude", "excludes", "excludeglob", "excludeglobs", "excludepattern", "excludepatterns"),
 )
 AS_REGEX = ("regex", "isregex", "isregexp", "useregex")
 SHOWS = {"content": "lines", "fileswithmatches": "files", "files_with_matches": "files"}
@@ -70,14 +60,7 @@ def adapt_search(arguments: dict[str, Any]) -> None:
         arguments.setdefault("context", min(max(map(int, around)), DEEPEST))
     for value in taken(arguments, ANY_CASE):
         arguments.setdefault("casesensitive", not is_true(value))
-    globs = [
-        g
-        for v in taken(
-            arguments,
-            ("glob", "include", "includeglob", "includeglobs", "includepattern", "filepattern"),
-        )
-        for g in listed(v)
-    ]
+    globs = [g for v in taken(arguments, INCLUDES) for g in listed(v)]
     globs += [f"*.{str(v).lstrip('*.')}" for v in taken(arguments, ("type", "filetype"))]
     globs += [f"!{g.lstrip('!')}" for v in taken(arguments, EXCLUDES) for g in listed(v)]
     if globs:

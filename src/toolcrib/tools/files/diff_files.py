@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
@@ -182,19 +185,13 @@ def _first_difference(
     hashed = max(one.size, other.size) <= MAX_HASHED_BYTES
     digests = hashlib.sha256(), hashlib.sha256()
     first: int | None = None
-    at = 0
-    while True:
-        check()
-        left, right = one.file.read(BLOCK_BYTES), other.file.read(BLOCK_BYTES)
+    for at, left, right in _blocks(one, other, check):
         if first is None and left != right:
             first = at + _offset(left, right)
-            if not hashed:
-                break
-        if (not left and not right) or at >= MAX_COMPARED_BYTES:
+        if at >= MAX_COMPARED_BYTES or (first is not None and not hashed):
             break
         digests[0].update(left)
         digests[1].update(right)
-        at += BLOCK_BYTES
     if not hashed:
         return first, None, None
     return first, digests[0].hexdigest(), digests[1].hexdigest()
@@ -202,26 +199,26 @@ def _first_difference(
 
 def compare_bytewise(one: Handle, other: Handle, check: Checkpoint) -> int | None:
     """Where two files differ first; None where they do not."""
-    at = 0
-    while True:
-        check()
-        left, right = one.file.read(BLOCK_BYTES), other.file.read(BLOCK_BYTES)
+    for at, left, right in _blocks(one, other, check):
         if left != right:
             return at + _offset(left, right)
-        if not left:
-            return None
-        at += len(left)
+    return None
+
+
+def _blocks(one: Handle, other: Handle, check: Checkpoint) -> Iterator[tuple[int, bytes, bytes]]:
+    """Both files piece by piece, from where they are, with the place of each piece."""
+    for at in count(0, BLOCK_BYTES):
+        check()
+        left, right = one.file.read(BLOCK_BYTES), other.file.read(BLOCK_BYTES)
+        if not left and not right:
+            return
+        yield at, left, right
 
 
 def _offset(left: bytes, right: bytes) -> int:
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[:middle] == right[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """How many first bytes are the same."""
+    sizes = range(min(len(left), len(right)))
+    return bisect_left(sizes, True, key=lambda size: left[: size + 1] != right[: size + 1])
 
 
 def _kind(handle: Handle) -> str:

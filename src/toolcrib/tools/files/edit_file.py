@@ -28,23 +28,10 @@ from toolcrib.text.display import counted
 from toolcrib.tools.files.argument_adapters import adapt_edit
 
 OLD_ALIASES = (
-    "oldText",
-    "old_string",
-    "old_str",
-    "old_content",
-    "search",
-    "find",
-    "from",
-    "old_code",
+    *("oldText", "old_string", "old_str", "old_content", "search", "find", "from", "old_code"),
 )
 NEW_ALIASES = (
-    "newText",
-    "new_string",
-    "new_str",
-    "new_content",
-    "replace",
-    "replacement",
-    "to",
+    *("newText", "new_string", "new_str", "new_content", "replace", "replacement", "to"),
     "new_code",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -77,20 +78,15 @@ class ReadRequest:
 
     def going_on(self, path: str, start: int, column: int) -> dict[str, Any]:
         """The arguments that read on where a page ends."""
-        arguments: dict[str, Any] = {"path": path, "start": start}
-        if self.end is not None and self.end >= start:
-            arguments["end"] = self.end
-        if self.lines is not None and self.lines != MAX_LINES:
-            arguments["lines"] = self.lines
-        if column:
-            arguments["column"] = column
-        if self.numbers:
-            arguments["numbers"] = True
-        if self.anchors:
-            arguments["anchors"] = True
-        if self.max_chars:
-            arguments["max_chars"] = self.max_chars
-        return arguments
+        given = {
+            "end": self.end if self.end is not None and self.end >= start else None,
+            "lines": self.lines if self.lines != MAX_LINES else None,
+            "column": column,
+            "numbers": self.numbers,
+            "anchors": self.anchors,
+            "max_chars": self.max_chars,
+        }
+        return {"path": path, "start": start} | {k: v for k, v in given.items() if v}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +167,13 @@ def _page(text: TextFile, start: int, lines: int, request: ReadRequest, room: in
 def _numbered_head(text: str, first: int, max_tokens: int, *, anchors: bool) -> int:
     """How many first characters of a text there is room for when its lines are numbered."""
     lines = text.splitlines(keepends=True)
-    low, high = 0, len(lines)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate(numbered("".join(lines[:middle]), first, anchors=anchors)) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    if low:
-        return sum(map(len, lines[:low]))
+
+    def tokens(count: int) -> int:
+        return estimate(numbered("".join(lines[:count]), first, anchors=anchors))
+
+    fitting = bisect_right(range(1, len(lines) + 1), max_tokens, key=tokens)
+    if fitting:
+        return sum(map(len, lines[:fitting]))
     return longest_head(text, max(max_tokens - 4, 1))
 
 
@@ -276,14 +270,9 @@ def _outline(entries: list[OutlineEntry], room: int) -> str:
     """The entries that fit, the outer ones first, each as `line: text`."""
     from toolcrib.files.content.outline import outermost
 
-    low, high = 1, min(len(entries), max(room // 3, 1))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate(_listed(outermost(entries, middle))) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    chosen = outermost(entries, low)
+    counts = range(2, min(len(entries), max(room // 3, 1)) + 1)
+    fitting = bisect_right(counts, room, key=lambda n: estimate(_listed(outermost(entries, n))))
+    chosen = outermost(entries, 1 + fitting)
     left = len(entries) - len(chosen)
     more = f", {counted(left, 'entry', 'entries')} left out" if left else ""
     return f"Outline of the rest{more}:\n{_listed(chosen)}"

@@ -38,9 +38,8 @@ def need_folder(path: SafePath) -> None:
         BadInput: it is one.
         PathDenied, NotFound: see `Gate.open`.
     """
-    with path.open() as handle:
-        if handle.kind == "file":
-            raise BadInput(f"{path.display} is a file.", hint="read_file reads it.")
+    if path.kind() == "file":
+        raise BadInput(f"{path.display} is a file.", hint="read_file reads it.")
 
 
 def walk(

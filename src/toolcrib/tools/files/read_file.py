@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -146,8 +146,8 @@ def _as_json(section: _Section) -> dict[str, Any]:
 
 
 MAX_FILES = 100
-
-
+OF_THE_CALL = ("about", "is_lenient")
+"""Parts of a request that are no arguments."""
 _RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|:|,|\.\.|to)\s*(-?\d+)\s*")
 _RANGE_NAMES = ("viewrange", "linerange", "range", "lines")
 
@@ -186,19 +186,8 @@ def _span(value: Any) -> tuple[int, int] | None:
     group="files",
     rights=READ,
     keywords=(
-        "open",
-        "cat",
-        "view",
-        "show",
-        "head",
-        "tail",
-        "content",
-        "image",
-        "picture",
-        "pdf",
-        "docx",
-        "several files",
-        "many files",
+        *("open", "cat", "view", "show", "head", "tail", "content", "image", "picture", "pdf"),
+        *("docx", "several files", "many files"),
     ),
     aliases=("read_files", "read_file_content", "read_file_lines", "get_file_contents"),
     argument_aliases=other_names(
@@ -246,7 +235,7 @@ async def read_file(
         parts, result = [part], _result(part)
     else:
         sizes = await in_thread(lambda _: [_size(p) for p in chosen], ctx.deadline)
-        again = {k: v for k, v in _request_arguments(request).items() if v}
+        again = {k: v for k, v in asdict(request).items() if v and k not in OF_THE_CALL}
         result, parts = await read_all(read_file.name, chosen, sizes, read, room, again)
         if request.focus and not parts:  # then short files show themselves, as one alone does
             read = partial(read, request=replace(request, is_lenient=True))
@@ -295,19 +284,6 @@ def _size(path: object) -> int:
         return path.stat().st_size if isinstance(path, SafePath) else 0
     except ToolError:
         return 0
-
-
-def _request_arguments(request: ReadRequest) -> dict[str, object]:
-    return {
-        "start": request.start,
-        "end": request.end,
-        "lines": request.lines,
-        "column": request.column,
-        "focus": request.focus,
-        "numbers": request.numbers,
-        "anchors": request.anchors,
-        "max_chars": request.max_chars,
-    }
 
 
 def _result(part: FilePart) -> Result:

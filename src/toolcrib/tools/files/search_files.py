@@ -147,18 +147,13 @@ async def _count(
     place: SafePath, compiled_pattern: Pattern, glob: str, ctx: Ctx
 ) -> tuple[SearchScope, MatchCounts]:
     """Search a folder by the engine, a single file right here."""
-    kind = await in_thread(lambda _: _kind(place), ctx.deadline)
+    kind = await in_thread(lambda _: place.kind(), ctx.deadline)
     if kind == "file":
         scope = await in_thread(lambda _: scope_of(place.parent), ctx.deadline)
         return scope, await ctx.use(Search).count_file(place, compiled_pattern)
     scope = await in_thread(lambda _: scope_of(place, [glob] if glob else []), ctx.deadline)
     seconds = ctx.remaining(SECONDS)
     return scope, await ctx.use(Search).count(scope, compiled_pattern, seconds)
-
-
-def _kind(place: SafePath) -> str:
-    with place.open() as handle:
-        return handle.kind
 
 
 def _page(

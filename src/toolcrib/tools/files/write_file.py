@@ -12,6 +12,7 @@ from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
+from toolcrib.files.content.lines import line_count
 from toolcrib.files.edits.fences import file_text, unfenced
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
@@ -172,7 +173,7 @@ def _refuse_placeholder(path: SafePath, content: str, before: str) -> None:
 def _report(
     path: SafePath, verb: str, before: str, after: str, data: bytes, *, new: bool = False
 ) -> ChangeReport:
-    count = after.count("\n") + (not after.endswith("\n") and after != "")
+    count = line_count(after)
     line = f"{path.display} {verb}: {counted(count, 'line')}, {counted(len(data), 'byte')}"
     notes = []
     if new and (found := placeholder(after, "")):
