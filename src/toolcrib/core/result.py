@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from toolcrib.core.errors import ToolError, error_class
 
@@ -29,6 +29,11 @@ class Next:
 
     tool: str
     arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, tool: str, **arguments: Any) -> Self:
+        """The call with those of the arguments that say something."""
+        return cls(tool, {name: value for name, value in arguments.items() if value})
 
     def __str__(self) -> str:
         return f"{self.tool} {json.dumps(dict(self.arguments), ensure_ascii=False)}"

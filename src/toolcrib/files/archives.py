@@ -21,14 +21,13 @@ from typing import IO, BinaryIO, Literal, Protocol, cast
 
 from toolcrib.core.errors import (
     BadInput,
-    Conflict,
     PathDenied,
     TooLarge,
     ToolError,
     UnsupportedContent,
 )
 from toolcrib.core.result import well_formed
-from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
+from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, being_changed, walk
 from toolcrib.files.path_rules import WINDOWS, Use, escaped, fold, is_absolute, refusal
 from toolcrib.files.paths import SafePath
 from toolcrib.files.targets import folders_above
@@ -503,7 +502,7 @@ def collect_entries(
             if inner.names[:-1] in skipped:
                 skipped.add(inner.names)
                 continue
-            path_in_archive = "/".join((name, *inner.names) if name else inner.names)
+            path_in_archive = "/".join(filter(None, (name, *inner.names)))
             kind = inner.entry.kind
             special = inner.entry.protected or kind in ("link", "other")
             if (
@@ -519,13 +518,8 @@ def collect_entries(
             except PathDenied:  # another name of a protected file, or the system says no
                 left_out.append(path_in_archive)
                 skipped.add(inner.names)
-        below = (
-            f"{name}/{path_in_archive}" if name else path_in_archive
-            for path_in_archive in unreadable
-        )
-        left_out += [
-            path_in_archive for path_in_archive in below if path_in_archive not in left_out
-        ]
+        closed = ("/".join(filter(None, (name, folder))) for folder in unreadable)
+        left_out += [folder for folder in closed if folder not in left_out]
     return found, left_out
 
 
@@ -657,7 +651,4 @@ def _content(member: PackedEntry, check: Callable[[], None]) -> Iterator[bytes]:
                 break
             yield chunk
     if seen != member.size:
-        raise Conflict(
-            f"{member.path.display} is being changed by another program.",
-            hint="Send the call again when that has ended.",
-        )
+        raise being_changed(member.path.display)

@@ -223,6 +223,18 @@ class SafePath:
         names = parts_beneath(self.real_absolute, folder.absolute)
         return self.gate.open_in(folder, "/".join(names), self) if names else None
 
+    def need_inside(self) -> None:
+        """Refuse the root.
+
+        Raises:
+            PathDenied: it is that.
+        """
+        if not self.parts:
+            raise PathDenied(
+                f"Access denied: {self.display} is the workspace itself.",
+                hint="Name a file or a folder inside it.",
+            )
+
     def kind(self) -> Kind:
         """Whether it is a "file" or a "folder", links followed; raises as `open`."""
         with self.open() as handle:
@@ -491,11 +503,7 @@ class PathGate:
                 link: the other name may be anywhere).
             NotFound: the folder does not exist.
         """
-        if not path.parts:
-            raise PathDenied(
-                f"Access denied: {path.display} is the workspace itself.",
-                hint="Name a file or a folder inside it.",
-            )
+        path.need_inside()
         with self._find(path.parent) as folder:
             name = path.parts[-1]
             parts = (*folder.parts, name)

@@ -24,6 +24,7 @@ SAME_FOLDER_BONUS = 0.05
 """What standing in the right folder counts."""
 FOLDER_FACTOR = 0.5
 """What a guess counts that names the folder alone."""
+MAX_GUESSES = 3
 MAX_FOLDERS = 400
 MAX_NAMES = 10_000
 SEARCH_SECONDS = 0.3
@@ -42,8 +43,8 @@ Names = tuple[str, ...]
 ListNames = Callable[[Names], list[FolderName] | None]
 
 
-def guesses(path: Names, list_names: ListNames, count: int = 3) -> list[Names]:
-    """Up to `count` paths that exist and are like one that does not, best first.
+def guesses(path: Names, list_names: ListNames) -> list[Names]:
+    """A few paths that exist and are like one that does not, best first.
 
     A slip in any of its names, another case, another extension, or the right name in
     another folder.
@@ -51,7 +52,6 @@ def guesses(path: Names, list_names: ListNames, count: int = 3) -> list[Names]:
     Args:
         path: what was asked for.
         list_names: what a folder holds; None where it does not exist.
-        count: how many at most.
     """
     scored: dict[Names, float] = {}
     for parts, score in _mended(path, list_names):
@@ -65,7 +65,7 @@ def guesses(path: Names, list_names: ListNames, count: int = 3) -> list[Names]:
     order = sorted(
         candidates, key=lambda p: (-scored[p], -SequenceMatcher(None, p, path).ratio(), len(p), p)
     )
-    return order[:count]
+    return order[:MAX_GUESSES]
 
 
 def _mended(path: Names, list_names: ListNames) -> Iterator[tuple[Names, float]]:
@@ -85,7 +85,7 @@ def _put_right(
     found = sorted(
         _alike(path[depth], known, MIN_LOCAL_LIKENESS), key=lambda item: (-item[1], item[0])
     )
-    for name, score in found[:3]:
+    for name, score in found[:MAX_GUESSES]:
         parts, total = (*path[:depth], name), so_far * score
         if last:
             yield parts, total + SAME_FOLDER_BONUS

@@ -115,9 +115,7 @@ class PathWatches:
         if not watch.ready.wait(START_SECONDS) or watch.ended:
             self.stop(watch)
             why = watch.ended or "it took too long"
-            raise Unavailable(
-                f"{path.display} cannot be watched: {why}.", hint="Watch a smaller folder."
-            )
+            raise _unwatchable(path, why)
         return watch
 
     def of(self, session: str) -> list[PathWatch]:
@@ -182,9 +180,7 @@ async def watch_changes(path: SafePath) -> AsyncIterator[None]:
         ):
             yield
     except OSError as error:
-        raise Unavailable(
-            f"{path.display} cannot be watched: {error}.", hint="Watch a smaller folder."
-        ) from None
+        raise _unwatchable(path, str(error)) from None
 
 
 def _check_ways(top: str, path: SafePath) -> None:
@@ -197,11 +193,14 @@ def _check_ways(top: str, path: SafePath) -> None:
         Unavailable: there are too many ways.
     """
     if count_ways(top, MAX_WAYS) > MAX_WAYS:
-        raise Unavailable(
-            f"{path.display} cannot be watched: it has more than {MAX_WAYS:,} folders, "
-            "or links that lead to the same ones again and again.",
-            hint="Watch a smaller folder.",
+        why = (
+            f"it has more than {MAX_WAYS:,} folders, or links that lead to the same ones again and"
         )
+        raise _unwatchable(path, f"{why} again")
+
+
+def _unwatchable(path: SafePath, why: str) -> Unavailable:
+    return Unavailable(f"{path.display} cannot be watched: {why}.", hint="Watch a smaller folder.")
 
 
 def _run_watch(watch: PathWatch) -> None:

@@ -311,6 +311,11 @@ def rename(source: int, name: str, folder: int, target: str) -> None:
     openat.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
 
 
+def drop_name(folder: int, name: str) -> None:
+    """Take a name away: that of a link, or of a file that has another one."""
+    openat.unlink(name, dir_fd=folder)
+
+
 def make_one(folder: int, name: str, mode: int | None = None) -> os.stat_result:
     """Make one folder."""
     openat.mkdir(name, 0o777, dir_fd=folder)

@@ -19,7 +19,7 @@ from toolcrib.core.errors import Denied
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.settings import Setting, listed_settings
 from toolcrib.git.layout import SHARED, Layout
-from toolcrib.git.program import remove_view
+from toolcrib.git.program import MAX_OUTPUT_BYTES, remove_view
 from toolcrib.system.collector import collect
 from toolcrib.system.processes import Finished
 
@@ -85,7 +85,6 @@ class GitConfinement:
         view: Path,
         stdin: bytes | None,
         seconds: float,
-        max_output: int,
     ) -> Finished:
         """Run git to its end, as `Processes.run` does.
 
@@ -101,7 +100,7 @@ class GitConfinement:
             writable=(*self.writable, view),
             masks=self.masks,
         )
-        done = await collect(confined, seconds, None, max_output)
+        done = await collect(confined, seconds, None, MAX_OUTPUT_BYTES)
         await asyncio.to_thread(self._refuse_made)
         return Finished(done.exit_code, done.stdout, done.stderr, done.timed_out, done.seconds)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from toolcrib.files.edits.patch_parser import unquoted
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.text.display import counted, printable
 
@@ -20,8 +21,6 @@ PATCH_OPTIONS = (
 )
 MAX_LISTED = 200
 MAX_LINE_CHARS = 2_000
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-_ESCAPED = re.compile(r"\\([0-7]{3}|.)")
 _START = re.compile(r"^diff --(?:git|cc|combined) ", re.MULTILINE)
 
 
@@ -55,21 +54,6 @@ class PatchedFile:
         counts = [f"+{self.added}"] * bool(self.added) + [f"-{self.removed}"] * bool(self.removed)
         note = [f"({self.note})"] if self.note else []
         return " ".join([printable(self.name), *counts, *note])
-
-
-def unquoted(text: str) -> str:
-    """A name as git quotes it where it has unusual characters."""
-    if not (text.startswith('"') and text.endswith('"') and len(text) > 1):
-        return text
-    data = bytearray()
-    position, inner = 0, text[1:-1]
-    for match in _ESCAPED.finditer(inner):
-        data += inner[position : match.start()].encode("utf-8", "surrogateescape")
-        code = match[1]
-        data += bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code).encode()
-        position = match.end()
-    data += inner[position:].encode("utf-8", "surrogateescape")
-    return data.decode("utf-8", "surrogateescape")
 
 
 def parse_patch(text: str, *, words: bool = False) -> Iterator[PatchedFile]:
@@ -163,10 +147,8 @@ def _counts(hunks: str, *, combined: bool) -> tuple[int, int]:
     return added, removed
 
 
-def rendered(
-    repository: Repository, files: Sequence[PatchedFile], *, stat: bool = False
-) -> tuple[str, int]:
-    """A patch as a model reads it, and how many protected files were left out."""
+def rendered(repository: Repository, files: Sequence[PatchedFile], *, stat: bool = False) -> str:
+    """A patch as a model reads it, which says how many protected files were left out."""
     visible = [f for f in files if not any(map(repository.is_hidden, filter(None, f.names)))]
     hidden = len(files) - len(visible)
     parts = []
@@ -184,7 +166,7 @@ def rendered(
             parts.append(_hunks(file.hunks))
     if hidden:
         parts.append(f"({counted(hidden, 'protected file')} left out)")
-    return "\n".join(parts), hidden
+    return "\n".join(parts)
 
 
 def _hunks(text: str) -> str:

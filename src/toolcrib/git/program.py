@@ -196,7 +196,6 @@ class GitProgram:
         env: Mapping[str, str],
         stdin: bytes | None = None,
         seconds: float = SECONDS,
-        max_output: int = MAX_OUTPUT_BYTES,
         passed_on: Sequence[str] = PASSED_ON,
         watch: Callable[[Chunk], None] | None = None,
         plain: bool = False,
@@ -208,7 +207,7 @@ class GitProgram:
 
         Raises:
             TimedOut: it took too long; nothing of it runs any more.
-            TooLarge: it printed more than `max_output`.
+            TooLarge: it printed more than is read.
         """
         setup = await self.setup(ctx)
         with without_runs() as is_alone:
@@ -223,7 +222,7 @@ class GitProgram:
                 env=env,
                 stdin=stdin,
                 timeout=ctx.remaining(seconds),
-                max_output=max_output,
+                max_output=MAX_OUTPUT_BYTES,
                 passed_on=passed_on,
                 on_output=watch,
             )

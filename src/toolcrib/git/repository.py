@@ -29,7 +29,6 @@ from toolcrib.git.layout import (
 from toolcrib.git.program import (
     GLOBAL_BY_VARIABLE,
     HARDENED,
-    MAX_OUTPUT_BYTES,
     QUIET,
     SECONDS,
     GitProgram,
@@ -110,7 +109,6 @@ class Repository:
         env: dict[str, str] | None = None,
         reads: bool = False,
         seconds: float = SECONDS,
-        max_output: int = MAX_OUTPUT_BYTES,
         passed_on: Sequence[str] = PASSED_ON,
         unobeyed: bool = False,
         plain: bool = False,
@@ -133,7 +131,6 @@ class Repository:
                 view=self.view,
                 stdin=stdin,
                 seconds=self.ctx.remaining(seconds),
-                max_output=max_output,
             )
             return ended(args, done)
         return await self.program.run(
@@ -143,24 +140,19 @@ class Repository:
             env=variables,
             stdin=stdin,
             seconds=seconds,
-            max_output=max_output,
             passed_on=passed_on,
             plain=plain,
         )
 
     async def run(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        env: dict[str, str] | None = None,
-        seconds: float = SECONDS,
+        self, *args: str, stdin: bytes | None = None, env: dict[str, str] | None = None
     ) -> bytes:
         """What git prints that changes something.
 
         Raises:
             ToolError: it failed.
         """
-        return checked(args, await self.attempt(*args, stdin=stdin, env=env, seconds=seconds))
+        return checked(args, await self.attempt(*args, stdin=stdin, env=env))
 
     async def read(self, *args: str, stdin: bytes | None = None) -> bytes:
         """What git prints that changes nothing.

@@ -129,16 +129,10 @@ class Changes:
         """
         if not changes:
             return 0
-        step = LoggedStep.of(
-            changes,
-            tool=tool,
-            session=session.id,
-            owner=self._owner,
-            state="done",
-            note=note,
-            size=size,
+        step = LoggedStep(
+            tool=tool, session=session.id, owner=self._owner, state="done", note=note, size=size
         )
-        number = await self._save(step)
+        number = await self._save(step.of_changes(changes))
         await self._prune()
         return number
 
@@ -163,25 +157,20 @@ class Changes:
             StorageFailure: it could not be written; the program must not run then.
         """
         await self.recover()
-        step = LoggedStep.of(
-            (),
+        step = LoggedStep(
             tool=tool,
             session=session.id,
             owner=self._owner,
             state="open",
-            note="",
-            size=0,
             undoes=tuple(undoes),
-        )
-        step = replace(step, paths=tuple(paths), record=undo_log.program_record(about))
+        ).of_program(paths, about)
         return replace(step, id=await self._save(step))
 
     async def finish_program_step(
         self, step: LoggedStep, paths: Sequence[str], about: Mapping[str, Any]
     ) -> None:
         """Log that it is done, with what is known then."""
-        record = undo_log.program_record(about)
-        await self._save(replace(step, state="done", paths=tuple(paths), record=record))
+        await self._save(replace(step, state="done").of_program(paths, about))
         await self._prune()
 
     async def drop_program_step(self, step: LoggedStep) -> None:
@@ -568,8 +557,7 @@ class _Transaction:
         """The row of the log; what was packed once is not packed again."""
         if self._logged is not None:
             return replace(self._logged, state=state)
-        self._logged = LoggedStep.of(
-            self.changes,
+        self._logged = LoggedStep(
             tool=self._step.tool,
             session=self._session.id,
             owner=self._service._owner,  # noqa: SLF001
@@ -578,8 +566,8 @@ class _Transaction:
             size=self.preparer.added,
             undoes=self._step.undoes,
             token=self.token,
-            began=self._began,
-        )
+            time=self._began,
+        ).of_changes(self.changes)
         return self._logged
 
 

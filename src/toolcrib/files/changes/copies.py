@@ -17,6 +17,14 @@ from toolcrib.files.trees import CHUNK_BYTES, MAX_DEPTH, EntryState
 MAX_TREE_ENTRIES = 20_000
 
 
+def being_changed(display: str) -> Conflict:
+    """A file is not any more as it was when it was looked at."""
+    return Conflict(
+        f"{display} is being changed by another program.",
+        hint="Send the call again when that has ended.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """The content of a file as a source.
@@ -33,10 +41,7 @@ class FileSource:
         """See `Source`."""
         with self.path.open_read() as handle:
             if handle.fingerprint != self.mark:
-                raise Conflict(
-                    f"{self.path.display} is being changed by another program.",
-                    hint="Send the call again when that has ended.",
-                )
+                raise being_changed(self.path.display)
             while chunk := handle.file.read(CHUNK_BYTES):
                 yield chunk
 

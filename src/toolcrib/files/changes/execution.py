@@ -32,6 +32,7 @@ from toolcrib.files.writer import (
     ContentSource,
     Trash,
     build_tree,
+    drop_name,
     explained,
     flush_folder,
     flush_system,
@@ -48,7 +49,6 @@ from toolcrib.files.writer import (
 )
 from toolcrib.files.writer import replace as replace_file
 from toolcrib.state.blobs import digest_of
-from toolcrib.system import openat
 
 MAX_FLUSHES = 32
 """Files or folders that are seen onto the disk one by one; more of them all at once."""
@@ -313,7 +313,7 @@ class Executor:
         if place.status is None:
             rename(folder, old, folder, place.name)
         elif (former.st_dev, former.st_ino) == (place.status.st_dev, place.status.st_ino):
-            openat.unlink(old, dir_fd=folder)
+            drop_name(folder, old)
         else:
             other = f"{place.name}.before-{self.token}"
             rename(folder, old, folder, other)
@@ -411,9 +411,7 @@ def _undo_move(change: Change, place: WritePlace) -> None:
         if place.status is None:
             rename(destination.folder, destination.name, place.folder, place.name)
         elif change.before.is_at(place.status) and change.before.kind != "folder":
-            openat.unlink(
-                destination.name, dir_fd=destination.folder
-            )  # it was given the second name only
+            drop_name(destination.folder, destination.name)  # it was given the second name only
 
 
 @contextmanager

@@ -445,11 +445,7 @@ class Preparer:
 
     def _resolved(self, change: Change) -> Change:
         """A change on the path without links. Folders that are missing above it come first."""
-        if not change.path.parts:
-            raise PathDenied(
-                f"Access denied: {change.path.display} is the workspace itself.",
-                hint="Name a file or a folder inside it.",
-            )
+        change.path.need_inside()
         parent, staging = self._folder_of(change.path.parent)
         return self._numbered(change, parent, staging)
 

@@ -16,10 +16,9 @@ from pathlib import Path
 from toolcrib.core.errors import Conflict, StorageFailure
 from toolcrib.files.changes.step import Change, changed_error
 from toolcrib.files.trees import EntryState
-from toolcrib.files.writer import remove_tree, rename_new, status_of
+from toolcrib.files.writer import drop_name, remove_tree, rename_new, status_of
 from toolcrib.state.blobs import YOUNG_SECONDS
 from toolcrib.state.store import make_private
-from toolcrib.system import openat
 from toolcrib.system.removal import opened, remove
 from toolcrib.system.threads import random_id
 
@@ -135,7 +134,7 @@ def move_names_back(change: Change) -> None:
             with change.path.open() as folder:
                 for state in change.tree:
                     if state.is_at(status_of(folder.fd, state.path)):
-                        openat.unlink(state.path, dir_fd=folder.fd)
+                        drop_name(folder.fd, state.path)
         return
     with _both_ends(change) as (source, target):
         for state in change.tree:

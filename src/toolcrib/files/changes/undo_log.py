@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from time import time as now
 from typing import Any
 
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, ToolError, Unavailable
@@ -30,7 +31,7 @@ PROGRAM = "program"
 """In the record of a step: it was made by a program with an undo of its own, such as git."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedStep:
     """One change that was made, as a row of the log.
 
@@ -51,52 +52,33 @@ class LoggedStep:
         undone: paths of it, absolute, that were taken back alone; no column of the log.
     """
 
-    id: int
-    token: str
-    time: float
+    id: int = 0
+    token: str = field(default_factory=partial(random_id, 12))
+    time: float = field(default_factory=now)
     tool: str
     session: str
     owner: str
     state: str
-    undoable: bool
-    note: str
-    undoes: tuple[int, ...]
-    paths: tuple[str, ...]
-    size: int
-    record: bytes
+    undoable: bool = True
+    note: str = ""
+    undoes: tuple[int, ...] = ()
+    paths: tuple[str, ...] = ()
+    size: int = 0
+    record: bytes = b""
     undone: frozenset[str] = frozenset()
 
-    @classmethod
-    def of(
-        cls,
-        changes: Sequence[Change],
-        *,
-        tool: str,
-        session: str,
-        owner: str,
-        state: str,
-        note: str,
-        size: int,
-        undoes: tuple[int, ...] = (),
-        token: str = "",
-        began: float = 0.0,
-    ) -> LoggedStep:
-        """A row of these changes, which has no number yet."""
-        return cls(
-            id=0,
-            token=token or random_id(12),
-            time=began or time.time(),
-            tool=tool,
-            session=session,
-            owner=owner,
-            state=state,
+    def of_changes(self, changes: Sequence[Change]) -> LoggedStep:
+        """The same with what these changes did."""
+        return replace(
+            self,
             undoable=all(change.undoable for change in changes),
-            note=note,
-            undoes=undoes,
             paths=tuple(dict.fromkeys(p for change in changes for p in change.absolute_paths)),
-            size=size,
             record=_packed([change.to_json() for change in changes]),
         )
+
+    def of_program(self, paths: Iterable[str], about: Mapping[str, Any]) -> LoggedStep:
+        """The same with what a program did, and what it needs to take it back itself."""
+        return replace(self, paths=tuple(paths), record=_packed([{"do": PROGRAM, "about": about}]))
 
     @property
     def program(self) -> dict[str, Any] | None:
@@ -112,7 +94,7 @@ class LoggedStep:
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> LoggedStep:
         """From a row with all `COLUMNS`."""
-        known = dict(zip((field.name for field in fields(cls)), row, strict=False))
+        known = dict(zip((column.name for column in fields(cls)), row, strict=False))
         known["undoable"] = bool(known["undoable"])
         known |= {key: tuple(json.loads(known[key])) for key in ("undoes", "paths")}
         return cls(**known)
@@ -128,11 +110,6 @@ class LoggedStep:
 def _packed(values: list[dict[str, Any]]) -> bytes:
     """The record of a row."""
     return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
-
-
-def program_record(about: Mapping[str, Any]) -> bytes:
-    """The record of a step that a program takes back itself."""
-    return _packed([{"do": PROGRAM, "about": about}])
 
 
 def _unpacked(record: bytes) -> list[dict[str, Any]]:

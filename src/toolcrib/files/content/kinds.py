@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -434,7 +433,7 @@ def picture_of(data: bytes) -> PictureHead | None:
     Args:
         data: the file, or at least its first 4 KiB (the size of a JPEG may come later).
     """
-    for read in _READERS:
+    for read in (_png, _gif, _jpeg, _webp, _bmp, _icon, _tiff, _avif, _svg):
         found = read(data)
         if found is not None:
             return found
@@ -558,16 +557,3 @@ def _big(data: bytes, at: int, size: int) -> int:
 
 def _little(data: bytes, at: int, size: int) -> int:
     return int.from_bytes(data[at : at + size], "little")
-
-
-_READERS: tuple[Callable[[bytes], PictureHead | None], ...] = (
-    _png,
-    _gif,
-    _jpeg,
-    _webp,
-    _bmp,
-    _icon,
-    _tiff,
-    _avif,
-    _svg,
-)

@@ -72,7 +72,7 @@ class TextFile:
     """
 
     def __init__(self, file: BinaryIO, name: str, check: Check) -> None:
-        self._name = name
+        self.name = name
         self._check = check
         file = _sized(file)
         head = file.read(SAMPLE_BYTES)
@@ -90,7 +90,7 @@ class TextFile:
         data = file.read(MAX_WIDE_BYTES + 1)
         if len(data) > MAX_WIDE_BYTES:
             raise TooLarge(
-                f"{self._name} is {self.encoding.name} text of more than {MAX_WIDE_BYTES:,} bytes."
+                f"{self.name} is {self.encoding.name} text of more than {MAX_WIDE_BYTES:,} bytes."
             )
         text = data.decode(self.encoding.name, "replace").encode("utf-8", "replace")
         return io.BytesIO(text), text[:SAMPLE_BYTES]
@@ -135,7 +135,7 @@ class TextFile:
 
     def _too_far(self, total: int) -> BadInput:
         return BadInput(
-            f"{self._name} has {counted(total, 'line')}.",
+            f"{self.name} has {counted(total, 'line')}.",
             hint="A negative start counts from the end.",
         )
 
@@ -217,7 +217,7 @@ class TextFile:
             self._check()
             if end - at >= MAX_TAIL_BYTES:
                 raise TooLarge(
-                    f"The last {lines:,} lines of {self._name} have more than "
+                    f"The last {lines:,} lines of {self.name} have more than "
                     f"{MAX_TAIL_BYTES:,} bytes."
                 )
             start = max(self._base, at - BLOCK_BYTES)
@@ -261,12 +261,12 @@ class TextFile:
     def _refuse_far(self, passed: int) -> None:
         if passed > MAX_SKIPPED_BYTES:
             raise TooLarge(
-                f"That place of {self._name} is further in than {MAX_SKIPPED_BYTES:,} bytes.",
+                f"That place of {self.name} is further in than {MAX_SKIPPED_BYTES:,} bytes.",
                 hint="A negative start reads from the end.",
             )
 
     def _too_short(self, column: int) -> BadInput:
-        return BadInput(f"That line of {self._name} ends before column {column:,}.")
+        return BadInput(f"That line of {self.name} ends before column {column:,}.")
 
     def _cut(self, text: str, column: int, partial: bool, fits: FittingChars) -> tuple[str, int]:
         """What there is room for: whole lines, or else a part of the first."""

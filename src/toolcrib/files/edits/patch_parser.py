@@ -286,8 +286,8 @@ _GIT = re.compile(r'diff --git (?:"?a/(.+?)"? "?b/(.+?)"?)\s*')
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("w", "i"), ("b", "a")}
 _SIDE = {"-": "a", "+": "b"}
 _NOWHERE = "/dev/null"
-_ESCAPE = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
-_NAMED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_ESCAPED = re.compile(r"\\([0-7]{3}|.)")
 
 
 def is_header(lines: Sequence[str], at: int) -> bool:
@@ -358,7 +358,7 @@ class _Reader:
             ("copy from ", "copy"),
         ):
             if line.startswith(word):
-                self._git[key] = _unquoted(line.removeprefix(word).rstrip())
+                self._git[key] = unquoted(line.removeprefix(word).rstrip())
         if line.startswith(("Binary files ", "GIT binary patch")):
             raise malformed(self._at + 1, "it is of a binary file, which a patch cannot hold")
         if "copy" in self._git:
@@ -489,20 +489,22 @@ def _of_git(git: dict[str, str]) -> FilePatch | None:
 def _path(text: str) -> str:
     name = text.partition("\t")[0].strip()
     name = re.sub(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*$", "", name)
-    return _unquoted(name)
+    return unquoted(name)
 
 
-def _unquoted(name: str) -> str:
-    """A name as git writes it: in quotation marks where it has unusual characters."""
-    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
-        return name
-    raw = _ESCAPE.sub(
-        lambda m: chr(int(m[1], 8)) if m[1].isdigit() else _NAMED.get(m[1], m[1]), name[1:-1]
-    )
-    try:
-        return raw.encode("latin-1").decode()
-    except UnicodeError:
-        return raw
+def unquoted(text: str) -> str:
+    """A name as git quotes it where it has unusual characters."""
+    if not (text.startswith('"') and text.endswith('"') and len(text) > 1):
+        return text
+    data = bytearray()
+    position, inner = 0, text[1:-1]
+    for match in _ESCAPED.finditer(inner):
+        data += inner[position : match.start()].encode("utf-8", "surrogateescape")
+        code = match[1]
+        data += bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code).encode()
+        position = match.end()
+    data += inner[position:].encode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape")
 
 
 # What a patch says, whatever form it was written in.

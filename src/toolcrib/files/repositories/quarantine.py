@@ -35,8 +35,15 @@ from toolcrib.files.repositories.places import (
     named_in,
 )
 from toolcrib.files.repositories.settings import trouble
-from toolcrib.files.writer import folder_of, is_closed, open_up, rename, status_of, write_new
-from toolcrib.system import openat
+from toolcrib.files.writer import (
+    drop_name,
+    folder_of,
+    is_closed,
+    open_up,
+    rename,
+    status_of,
+    write_new,
+)
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
@@ -271,7 +278,7 @@ def _has_hooks(place: SafePath) -> bool:
 def _unlinked(place: SafePath) -> bool:
     """Remove a link; whether that worked."""
     with suppress(ToolError, OSError), folder_of(place) as (folder, name):
-        openat.unlink(name, dir_fd=folder)
+        drop_name(folder, name)
         return True
     return False
 

@@ -90,11 +90,11 @@ def _content(path: SafePath, handle: Handle, check: Checkpoint) -> dict[str, Any
     return found
 
 
-def sha256_of(handle: Handle, check: Checkpoint, limit: int = MAX_HASHED_BYTES) -> str | None:
+def sha256_of(handle: Handle, check: Checkpoint) -> str | None:
     """The hash of a file in hexadecimal digits; None for one that is too large."""
-    if handle.size > limit:
+    if handle.size > MAX_HASHED_BYTES:
         return None
-    digest, left = hashlib.sha256(), limit
+    digest, left = hashlib.sha256(), MAX_HASHED_BYTES
     handle.file.seek(0)
     while block := handle.file.read(BLOCK_BYTES):
         check()

@@ -56,7 +56,7 @@ class ReadRequest:
             None,
         )
 
-    def span(self, text: TextFile, display: str) -> tuple[int, int]:
+    def span(self, text: TextFile) -> tuple[int, int]:
         """The first line and how many.
 
         Raises:
@@ -71,7 +71,7 @@ class ReadRequest:
             start = max(total + start + 1, 1) if start < 0 else start
             end = total + end + 1 if end < 0 else end
         if (start < 0) != (end < 0):
-            raise BadInput(f"{display} is too large to count its lines from both ends.")
+            raise BadInput(f"{text.name} is too large to count its lines from both ends.")
         if end < start:
             raise BadInput(f"The last line, {self.end:,}, is before the first, {start:,}.")
         return start, min(end - start + 1, limit)
@@ -130,26 +130,26 @@ FOOTER_TOKENS = 40
 """Tokens that the lines around an outline take."""
 
 
-def page_of(text: TextFile, display: str, size: int, request: ReadRequest, room: int) -> FilePart:
+def page_of(text: TextFile, size: int, request: ReadRequest, room: int) -> FilePart:
     """A page of a file; where a whole file was asked for that has no room, an outline too.
 
     Raises:
         BadInput: the file has fewer lines.
     """
-    start, lines = request.span(text, display)
+    start, lines = request.span(text)
     if request.ranged or room < MIN_OUTLINE_TOKENS:
-        return _part(text, _page(text, start, lines, request, room), display, size, request)
+        return _part(text, _page(text, start, lines, request, room), size, request)
     page = _page(text, start, lines, request, room)
     if not page.more:
-        return _part(text, page, display, size, request)
+        return _part(text, page, size, request)
     from toolcrib.files.content.outline import outline  # most files have room whole
 
-    entries = outline(text.each_line(MAX_OUTLINED_BYTES), display)
+    entries = outline(text.each_line(MAX_OUTLINED_BYTES), text.name)
     less = _page(text, start, lines, request, int(room * (1 - OUTLINE_SHARE)) - FOOTER_TOKENS)
     rest = [entry for entry in entries if entry.line > less.lines - bool(less.column)]
     if len(rest) < MIN_OUTLINE_ENTRIES:
-        return _part(text, page, display, size, request)
-    part = _part(text, less, display, size, request)
+        return _part(text, page, size, request)
+    part = _part(text, less, size, request)
     body_text = _outline(rest, int(room * OUTLINE_SHARE))
     part.data["outline"] = [{"line": entry.line, "text": entry.text} for entry in rest[:1000]]
     return FilePart(f"{part.text}\n{body_text}", part.data, part.next)
@@ -198,17 +198,15 @@ def numbered(text: str, first: int, *, anchors: bool = False, cut: tuple[int, in
     return "\n".join(body_text) + ("\n" if ended else "")
 
 
-def _part(
-    text: TextFile, page: LinePage, display: str, size: int, request: ReadRequest
-) -> FilePart:
+def _part(text: TextFile, page: LinePage, size: int, request: ReadRequest) -> FilePart:
     data = facts(text, size) | {
-        "path": display,
+        "path": text.name,
         "start": page.first,
         "lines": page.lines,
         "total_lines": page.total,
     }
     if not page.text and page.whole:
-        return FilePart(f"({display} is empty)", data)
+        return FilePart(f"({text.name} is empty)", data)
     footer = _footer(text, page, size)
     body = page.text
     if (request.numbers or request.anchors) and page.first is not None:
@@ -221,7 +219,7 @@ def _part(
     last = start - 1
     reached = request.end is not None and not column and _end(request, page) <= last
     more = page.more and not reached
-    return FilePart(body_text, data, request.going_on(display, start, column) if more else None)
+    return FilePart(body_text, data, request.going_on(text.name, start, column) if more else None)
 
 
 def _end(request: ReadRequest, page: LinePage) -> int:
@@ -317,7 +315,7 @@ class LineSpan:
 
 
 def focus_on(
-    text: TextFile, display: str, size: int, focus: str, room: int, check: Callable[[], None]
+    text: TextFile, size: int, focus: str, room: int, check: Callable[[], None]
 ) -> FilePart:
     """The best regions of a file within a budget, in the order of the file.
 
@@ -333,7 +331,7 @@ def focus_on(
     found = find_regions(text.each_line(MAX_SEARCHED_BYTES), words, check)
     if not found.regions:
         raise NoResults(
-            f"No line of {display} has {_quoted([w.text for w in words])}.",
+            f"No line of {text.name} has {_quoted([w.text for w in words])}.",
             hint="Use other words, or leave 'focus' out to read the file.",
         )
     min_score = found.regions[0].score * MIN_SCORE_SHARE
@@ -348,7 +346,7 @@ def focus_on(
     left = [r for r in found.regions if all(r is not span.region for span in chosen)]
     footer = _focus_footer(found, left, len(found.regions) - len(left))
     data = facts(text, size) | {
-        "path": display,
+        "path": text.name,
         "total_lines": None if text.size > MAX_SEARCHED_BYTES else found.lines,
         "regions": [{"start": span.first, "end": span.last} for span in chosen],
         "regions_found": len(found.regions),
@@ -357,12 +355,8 @@ def focus_on(
     more = None
     if left:
         first = max(left[0].first - CONTEXT_LINES, 1)
-        more = {
-            "path": display,
-            "start": first,
-            "end": left[0].last + CONTEXT_LINES,
-            "numbers": True,
-        }
+        last = left[0].last + CONTEXT_LINES
+        more = {"path": text.name, "start": first, "end": last, "numbers": True}
     return FilePart(f"{body_text}\n{footer}", data, more)
 
 
@@ -515,25 +509,25 @@ def read_part(
             part = _not_text(path, handle, kind)
         else:
             text = TextFile(handle.file, path.display, check)
-            part = text_part(text, path.display, handle.size, request, room, check)
+            part = text_part(text, handle.size, request, room, check)
         return replace(part, seen=seen, changed=handle.last_change())
 
 
 def text_part(
-    text: TextFile, display: str, size: int, request: ReadRequest, room: int, check: Checkpoint
+    text: TextFile, size: int, request: ReadRequest, room: int, check: Checkpoint
 ) -> FilePart:
     """What is asked of a text."""
     if request.focus:
         try:
-            return focus_on(text, display, size, request.focus, room, check)
+            return focus_on(text, size, request.focus, room, check)
         except NoResults as nothing:
             if size > SHORT_BYTES or not request.is_lenient:
                 raise
-            page = page_of(text, display, size, request, room)
+            page = page_of(text, size, request, room)
             return replace(page, text=f"{page.text}\n[{nothing.message} This is the file.]")
     if request.about is None or request.ranged:
-        return page_of(text, display, size, request, room)
-    return _smart_part(text, display, size, request, room, check)
+        return page_of(text, size, request, room)
+    return _smart_part(text, size, request, room, check)
 
 
 SHORT_BYTES = 1_500
@@ -547,24 +541,24 @@ WHOLE_HINT = "[of {lines:,} lines, by what was asked; start=1 reads it from the 
 
 
 def _smart_part(
-    text: TextFile, display: str, size: int, request: ReadRequest, room: int, check: Checkpoint
+    text: TextFile, size: int, request: ReadRequest, room: int, check: Checkpoint
 ) -> FilePart:
     """A long file by what the user said; its ends where nothing of that stands in it."""
     lines = sum(1 for _ in islice(text.each_line(MAX_SEARCHED_BYTES), SMART_LINES))
-    page = page_of(text, display, size, request, room)
+    page = page_of(text, size, request, room)
     if page.next is None or (size < SMART_BYTES and lines < SMART_LINES):
         return page
     words = [w for w in _IDENTIFIER.findall(request.about or "") if len(w) >= MIN_IDENTIFIER_CHARS]
     if words:
         try:
-            part = focus_on(text, display, size, " ".join(words), room, check)
+            part = focus_on(text, size, " ".join(words), room, check)
         except (NoResults, BadInput):
             pass
         else:
             note = WHOLE_HINT.format(lines=part.data.get("total_lines") or lines)
             return replace(part, text=f"{part.text}\n{note}")
-    first = page_of(text, display, size, replace(request, lines=ENDS_LINES), room // 2)
-    last = page_of(text, display, size, replace(request, start=-ENDS_LINES), room // 2)
+    first = page_of(text, size, replace(request, lines=ENDS_LINES), room // 2)
+    last = page_of(text, size, replace(request, start=-ENDS_LINES), room // 2)
     marker = f"[lines left out; start={ENDS_LINES + 1} goes on]"
     return replace(first, text=f"{first.text.rstrip()}\n{marker}\n{last.text}")
 
@@ -575,7 +569,7 @@ def converted_part(
     """What is asked of a document, of its Markdown."""
     display, size = part.data["path"], part.data["size"]
     text = TextFile(io.BytesIO(markdown.encode("utf-8", "replace")), display, check)
-    body_text = text_part(text, display, size, request, room, check)
+    body_text = text_part(text, size, request, room, check)
     return replace(body_text, data=body_text.data | part.data, seen=part.seen, source=display)
 
 

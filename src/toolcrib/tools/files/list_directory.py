@@ -91,7 +91,7 @@ async def list_directory(
         arguments["sort"] = sort
     following = None
     if more:
-        following = Next(list_directory.name, {k: v for k, v in arguments.items() if v})
+        following = Next.of(list_directory.name, **arguments)
     elif not entries and ("/" in glob or (glob and any(name.endswith("/") for name in others))):
         query = REGEX_START.sub("*", glob)
         following = Next("find_files", {"query": query, "path": folder.display})

@@ -26,7 +26,7 @@ from toolcrib.files.search.scope import (
 )
 from toolcrib.files.search.search import FileLimits, MatchCounts, Search, read_hits, within_limits
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.display import printable
+from toolcrib.text.display import counted, printable
 from toolcrib.text.tokens import estimate, lines_within
 from toolcrib.tools.files.argument_adapters import adapt_search
 
@@ -48,6 +48,15 @@ class HitWindow:
     context: int
     room: int
     line_chars: int = LINE_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """Where was searched, for what, and how many lines of each file fit."""
+
+    scope: SearchScope
+    pattern: Pattern
+    counts: MatchCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +113,26 @@ async def search_files(
         raise BadInput(f"'glob' has at most {MAX_GLOB_CHARS} characters, not {len(glob):,}.")
     place = start_of_search(path, ctx)
     glob = from_folder(glob, place)
-    compiled_pattern = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
-    scope, counted = await _count(place, compiled_pattern, glob, ctx)
-    if not counted.lines and not counted.aborted and not counted.no_file:
-        for other in other_readings(compiled_pattern, case_sensitive=case_sensitive):
-            _, found = await _count(place, other, glob, ctx)
-            if found.lines:
-                compiled_pattern, counted = other, found
+    compiled = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
+    found = await _count(place, compiled, glob, ctx)
+    if not (found.counts.lines or found.counts.aborted or found.counts.no_file):
+        for other in other_readings(compiled, case_sensitive=case_sensitive):
+            again = await _count(place, other, glob, ctx)
+            if again.counts.lines:
+                found = again
                 break
     limits = FileLimits(depth, max_file_size, max_file_lines, max_per_file)
     if any(limits):
-        everywhere = counted
-        counted = await in_thread(
-            lambda check: within_limits(scope, everywhere, limits, check), ctx.deadline
+        scope, counts = found.scope, found.counts
+        counts = await in_thread(
+            lambda check: within_limits(scope, counts, limits, check), ctx.deadline
         )
+        found = replace(found, counts=counts)
     given: dict[str, Any] = {
-        "pattern": compiled_pattern.text,
+        "pattern": found.pattern.text,
         "path": "" if place.display == "." else place.display,
         "glob": glob,
-        "literal": compiled_pattern.literal,
+        "literal": found.pattern.literal,
         "case_sensitive": case_sensitive,
         "context": context,
         "limit": limit if limit != 100 else 0,
@@ -136,58 +146,41 @@ async def search_files(
     room = room_in(ctx.budget(search_files.name))
     wanted = HitWindow(start, limit, context, room, line_length)
     if show != "lines":
-        return _as_list(scope, compiled_pattern, counted, wanted, given)
-    page = await in_thread(
-        lambda check: _page(scope, compiled_pattern, counted, wanted, check), ctx.deadline
-    )
-    return _as_lines(scope, compiled_pattern, counted, page, wanted, given)
+        return _as_list(found, wanted, given)
+    page = await in_thread(lambda check: _page(found, wanted, check), ctx.deadline)
+    return _as_lines(found, page, wanted, given)
 
 
-async def _count(
-    place: SafePath, compiled_pattern: Pattern, glob: str, ctx: Ctx
-) -> tuple[SearchScope, MatchCounts]:
+async def _count(place: SafePath, pattern: Pattern, glob: str, ctx: Ctx) -> _Findings:
     """Search a folder by the engine, a single file right here."""
     kind = await in_thread(lambda _: place.kind(), ctx.deadline)
     if kind == "file":
         scope = await in_thread(lambda _: scope_of(place.parent), ctx.deadline)
-        return scope, await ctx.use(Search).count_file(place, compiled_pattern)
+        return _Findings(scope, pattern, await ctx.use(Search).count_file(place, pattern))
     scope = await in_thread(lambda _: scope_of(place, [glob] if glob else []), ctx.deadline)
     seconds = ctx.remaining(SECONDS)
-    return scope, await ctx.use(Search).count(scope, compiled_pattern, seconds)
+    return _Findings(scope, pattern, await ctx.use(Search).count(scope, pattern, seconds))
 
 
-def _page(
-    scope: SearchScope,
-    compiled_pattern: Pattern,
-    counted: MatchCounts,
-    wanted: HitWindow,
-    check: Checkpoint,
-) -> HitPage:
+def _page(found: _Findings, wanted: HitWindow, check: Checkpoint) -> HitPage:
     """The lines from a start on for which there is room; at least one where there are any."""
-    if not counted.files:
+    if not found.counts.files:
         return HitPage((), 0)
-    with scope.real.open() as top:
-        page = _page_within(scope, compiled_pattern, counted, wanted, (top, check))
+    with found.scope.real.open() as top:
+        page = _page_within(found, wanted, top, check)
         # Lists of words take more than the sum of their lines.
-        taken = estimate("\n".join(_lines(scope, page, wanted)))
+        taken = estimate("\n".join(_lines(found.scope, page, wanted)))
         if taken > wanted.room:
             smaller = replace(wanted, room=wanted.room * wanted.room // taken)
-            page = _page_within(scope, compiled_pattern, counted, smaller, (top, check))
+            page = _page_within(found, smaller, top, check)
     return page
 
 
-def _page_within(
-    scope: SearchScope,
-    compiled_pattern: Pattern,
-    counted: MatchCounts,
-    wanted: HitWindow,
-    opened: tuple[Handle, Checkpoint],
-) -> HitPage:
-    top, check = opened
+def _page_within(found: _Findings, wanted: HitWindow, top: Handle, check: Checkpoint) -> HitPage:
     files: list[tuple[str, tuple[Hit, ...]]] = []
     lost: list[str] = []
     skip, passed, spent = wanted.start, 0, 0
-    for path, number in counted.files:
+    for path, number in found.counts.files:
         if skip >= number:
             skip -= number
             continue
@@ -195,16 +188,9 @@ def _page_within(
             break
         check()
         limit = min(number - skip, wanted.limit - passed)
+        file, around, chars = found.scope.file(path), wanted.context, wanted.line_chars
         try:
-            lines = read_hits(
-                scope.file(path),
-                compiled_pattern,
-                skip,
-                limit,
-                wanted.context,
-                top,
-                wanted.line_chars,
-            )
+            lines = read_hits(file, found.pattern, skip, limit, around, top, chars)
         except ToolError:  # gone, or swapped for something that may not be read
             lines = []
             lost.append(path)
@@ -235,24 +221,18 @@ def _whole(lines: list[Hit]) -> list[Hit]:
     return lines
 
 
-def _as_lines(
-    scope: SearchScope,
-    compiled_pattern: Pattern,
-    counted: MatchCounts,
-    page: HitPage,
-    wanted: HitWindow,
-    given: dict[str, Any],
-) -> Result:
+def _as_lines(found: _Findings, page: HitPage, wanted: HitWindow, given: dict[str, Any]) -> Result:
+    scope, total = found.scope, found.counts.lines
     end = wanted.start + page.passed
-    more = end < counted.lines and page.passed > 0
-    head = _head(counted, compiled_pattern, scope, given)
+    more = end < total and page.passed > 0
+    head = _head(found, given)
     if page.passed and (wanted.start or more):
         head += f"; {wanted.start + 1:,}-{end:,} shown"
-    if counted.lines and wanted.start >= counted.lines:
+    if total and wanted.start >= total:
         head += f"; none from {wanted.start + 1:,} on"
     if page.lost:
         head += f"; changed meanwhile: {', '.join(printable(p) for p in page.lost)}"
-    data = _data(counted, compiled_pattern, scope) | {
+    data = _data(found) | {
         "start": wanted.start,
         "files": [
             {
@@ -275,26 +255,20 @@ def _lines(scope: SearchScope, page: HitPage, wanted: HitWindow) -> Iterator[str
             yield _line(hit)
 
 
-def _as_list(
-    scope: SearchScope,
-    compiled_pattern: Pattern,
-    counted: MatchCounts,
-    wanted: HitWindow,
-    given: dict[str, Any],
-) -> Result:
+def _as_list(found: _Findings, wanted: HitWindow, given: dict[str, Any]) -> Result:
     """Files with their counts, or the counts alone."""
-    head = _head(counted, compiled_pattern, scope, given)
-    data = _data(counted, compiled_pattern, scope)
+    scope, files = found.scope, found.counts.files
+    head, data = _head(found, given), _data(found)
     if given["show"] == "count":
         return Result(head, data)
-    chosen = counted.files[wanted.start : wanted.start + wanted.limit]
+    chosen = files[wanted.start : wanted.start + wanted.limit]
     listed = (f"{printable(scope.display(path))}  {number:,}" for path, number in chosen)
     lines = lines_within(listed, wanted.room) if chosen else []
     rows = [{"path": scope.display(path), "lines": number} for path, number in chosen[: len(lines)]]
-    if counted.files and not chosen:
+    if files and not chosen:
         head += f"; none from {wanted.start + 1:,} on"
     end = wanted.start + len(rows)
-    more = bool(rows) and end < len(counted.files)
+    more = bool(rows) and end < len(files)
     data |= {"start": wanted.start, "files": rows}
     text = "\n".join((head, *lines))
     return Result(text, data, truncated=more, next=_next(given, end) if more else None)
@@ -305,49 +279,44 @@ def _next(given: dict[str, Any], start: int) -> Next:
     return Next(search_files.name, repeated | {"start": start})
 
 
-def _head(
-    counted: MatchCounts, compiled_pattern: Pattern, scope: SearchScope, given: dict[str, Any]
-) -> str:
+def _head(found: _Findings, given: dict[str, Any]) -> str:
+    scope, pattern, counts = found.scope, found.pattern, found.counts
     notes = []
-    if compiled_pattern.reason:
-        reason = compiled_pattern.reason.partition(": (?m)")[0]
-        reading = "plain text" if compiled_pattern.literal else compiled_pattern.text
+    if pattern.reason:
+        reason = pattern.reason.partition(": (?m)")[0]
+        reading = "plain text" if pattern.literal else pattern.text
         notes.append(f"searched as {reading}, since {reason}")
-        if LOOKAROUND.search(compiled_pattern.text):
+        if LOOKAROUND.search(pattern.text):
             notes.append("RE2 has no lookaround: search without it")
-    if counted.aborted:
+    if counts.aborted:
         notes.append("stopped when its time was up, so more may fit: path or glob narrows it")
     where = given["path"] or "."
-    if counted.lines:
-        count, files = counted.lines, len(counted.files)
-        head = (
-            f"{count:,} {'line' if count == 1 else 'lines'} in "
-            f"{files:,} {'file' if files == 1 else 'files'}"
-        )
+    if counts.lines:
+        head = f"{counted(counts.lines, 'line')} in {counted(len(counts.files), 'file')}"
     else:
-        head = f"No {'file' if counted.no_file else 'line'} in {printable(where)} fits"
-        head += f" the glob {printable(given['glob'])}" if counted.no_file else ""
-        if compiled_pattern.reason and GLOB.search(compiled_pattern.text):
+        head = f"No {'file' if counts.no_file else 'line'} in {printable(where)} fits"
+        head += f" the glob {printable(given['glob'])}" if counts.no_file else ""
+        if pattern.reason and GLOB.search(pattern.text):
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:
             notes.append(f"left out unless path or glob names them: {SKIPPED_WORDS}")
             notes.append(f"left out unless path leads there: {IGNORED_WORDS}")
-    if counted.left_out is not None:
-        notes.append(counted.left_out.words(lambda path: printable(scope.display(path))))
-    elif not counted.aborted:
+    if counts.left_out is not None:
+        notes.append(counts.left_out.words(lambda path: printable(scope.display(path))))
+    elif not counts.aborted:
         notes.append("too many files to count what was not searched")
     return "; ".join((head, *filter(None, notes)))
 
 
-def _data(counted: MatchCounts, compiled_pattern: Pattern, scope: SearchScope) -> dict[str, Any]:
-    left_out = counted.left_out
+def _data(found: _Findings) -> dict[str, Any]:
+    counts, left_out = found.counts, found.counts.left_out
     return {
-        "total_lines": counted.lines,
-        "total_files": len(counted.files),
-        "pattern_mode": "literal" if compiled_pattern.literal else "regex",
-        "aborted": counted.aborted,
-        "engine": counted.engine,
-        "left_out": None if left_out is None else left_out.to_json(scope.display),
+        "total_lines": counts.lines,
+        "total_files": len(counts.files),
+        "pattern_mode": "literal" if found.pattern.literal else "regex",
+        "aborted": counts.aborted,
+        "engine": counts.engine,
+        "left_out": None if left_out is None else left_out.to_json(found.scope.display),
     }
 
 

@@ -59,8 +59,8 @@ async def git_blame(
     found = found[:lines]
     following = None
     if more:
-        given = {"path": path.display, "start": start + lines, "lines": lines, "revision": revision}
-        following = Next("git_blame", {k: v for k, v in given.items() if v})
+        given = {"path": path.display, "start": start + lines, "lines": lines}
+        following = Next.of(git_blame.name, **given, revision=revision)
     keys = ("number", "commit", "author", "day")
     return Result(
         text="\n".join(_grouped(found)),

@@ -52,7 +52,7 @@ async def git_diff(
         # git prints no words of a file with a conflict, which has two old sides.
         in_lines = not words or any(file.hunks.startswith("@@@") for file in marked)
         files = await patch_of(repository, *args) if in_lines else marked
-        text, _ = rendered(repository, files, stat=stat)
+        text = rendered(repository, files, stat=stat)
         if words and in_lines:
             text = f"(Lines, not words: a merge conflict is open.)\n{text}"
     if path and not files:

@@ -72,7 +72,7 @@ async def git_log(
         given: dict[str, object] = {"range": range, "author": author, "grep": grep}
         given |= {"path": path.display} if path else {}
         given |= {"since": since, "graph": graph, "limit": limit, "offset": offset + limit}
-        following = Next("git_log", {name: value for name, value in given.items() if value})
+        following = Next.of(git_log.name, **given)
     data = [{k: v for k, v in commit.items() if k != "line"} for commit in commits]
     text = "\n".join(lines) or "(no commits)"
     return Result(text=text, data={"commits": data}, truncated=more, next=following)

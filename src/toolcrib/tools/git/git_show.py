@@ -59,7 +59,7 @@ async def git_show(
         )  # fmt: skip
         full, author, day, names, parents, message, rest = output.split("\0", 6)
         files = list(parse_patch(rest))
-        changes, _ = rendered(repository, files, stat=stat)
+        changes = rendered(repository, files, stat=stat)
     head = f"{full[:10]} {day} {author}" + (f" ({names})" if names else "")
     merged = f"merge of {' '.join(p[:10] for p in parents.split())}\n" * (" " in parents)
     return Result(
