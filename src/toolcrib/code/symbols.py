@@ -14,136 +14,18 @@ from typing import Any, Final
 from toolcrib.code.languages import language_of, parse
 from toolcrib.code.project import Project
 from toolcrib.core.errors import MissingExtra, ToolError, install_line
+from toolcrib.core.package_data import package_table
 
 MAX_HEAD_CHARS = 160
 """Characters of a head."""
 
 _FUNCTION = "function"
+_TABLE = package_table("code/symbols.toml")
 _KINDS: Final[dict[str, dict[str, str]]] = {
     language: {node: kind for kind, nodes in table.items() for node in nodes.split()}
-    for language, table in {
-        "python": {"function": "function_definition", "class": "class_definition"},
-        "javascript": {
-            "function": "function_declaration generator_function_declaration",
-            "class": "class_declaration",
-            "method": "method_definition",
-            "field": "field_definition",
-            "variable": "variable_declarator",
-        },
-        "go": {
-            "function": "function_declaration",
-            "method": "method_declaration method_elem",
-            "type": "type_spec type_alias",
-            "constant": "const_spec",
-            "variable": "var_spec",
-            "field": "field_declaration",
-        },
-        "rust": {
-            "function": "function_item function_signature_item",
-            "struct": "struct_item union_item",
-            "enum": "enum_item",
-            "trait": "trait_item",
-            "impl": "impl_item",
-            "module": "mod_item",
-            "macro": "macro_definition",
-            "constant": "const_item enum_variant",
-            "field": "field_declaration",
-            "variable": "static_item",
-            "type": "type_item",
-        },
-        "java": {
-            "class": "class_declaration record_declaration",
-            "interface": "interface_declaration annotation_type_declaration",
-            "enum": "enum_declaration",
-            "method": "method_declaration constructor_declaration",
-            "field": "variable_declarator",
-            "constant": "enum_constant",
-        },
-        "c": {
-            "function": "function_definition declaration",
-            "struct": "struct_specifier union_specifier",
-            "enum": "enum_specifier",
-            "type": "type_definition",
-            "macro": "preproc_function_def",
-            "constant": "preproc_def enumerator",
-            "field": "field_declaration",
-        },
-        "csharp": {
-            "module": "namespace_declaration file_scoped_namespace_declaration",
-            "class": "class_declaration record_declaration",
-            "interface": "interface_declaration",
-            "struct": "struct_declaration",
-            "enum": "enum_declaration",
-            "type": "delegate_declaration",
-            "method": "method_declaration constructor_declaration",
-            "field": "property_declaration variable_declarator",
-            "constant": "enum_member_declaration",
-        },
-        "ruby": {
-            "class": "class",
-            "module": "module",
-            "function": "method singleton_method",
-            "constant": "assignment",
-        },
-        "php": {
-            "module": "namespace_definition",
-            "class": "class_declaration",
-            "interface": "interface_declaration",
-            "trait": "trait_declaration",
-            "enum": "enum_declaration",
-            "function": "function_definition",
-            "method": "method_declaration",
-            "constant": "const_element enum_case",
-            "field": "property_element property_promotion_parameter",
-        },
-        "kotlin": {
-            "class": "class_declaration object_declaration companion_object",
-            "function": "function_declaration",
-            "type": "type_alias",
-            "variable": "property_declaration",
-            "constant": "enum_entry",
-        },
-        "swift": {
-            "class": "class_declaration",
-            "interface": "protocol_declaration",
-            "function": "function_declaration protocol_function_declaration",
-            "method": "init_declaration",
-            "type": "typealias_declaration",
-            "variable": "property_declaration",
-            "constant": "enum_entry",
-        },
-        "scala": {
-            "class": "class_definition object_definition",
-            "trait": "trait_definition",
-            "enum": "enum_definition",
-            "function": "function_definition function_declaration",
-            "type": "type_definition",
-            "variable": "val_definition var_definition",
-        },
-        "lua": {"function": "function_declaration"},
-        "bash": {"function": "function_definition"},
-    }.items()
+    for language, table in _TABLE["kinds"].items()
 }
-_KINDS["typescript"] = _KINDS["javascript"] | {
-    "abstract_class_declaration": "class",
-    "interface_declaration": "interface",
-    "type_alias_declaration": "type",
-    "enum_declaration": "enum",
-    "internal_module": "module",
-    "module": "module",
-    "function_signature": _FUNCTION,
-    "method_signature": "method",
-    "abstract_method_signature": "method",
-    "public_field_definition": "field",
-}
-del _KINDS["typescript"]["field_definition"]
 _KINDS["tsx"] = _KINDS["typescript"]
-_KINDS["cpp"] = _KINDS["c"] | {
-    "class_specifier": "class",
-    "namespace_definition": "module",
-    "alias_declaration": "type",
-}
-_VARIABLES: Final = {"python": "assignment"}
 CALLABLE = ("arrow_function", "function_expression", "function", "generator_function", "class")
 HOLDERS = frozenset(["class", "interface", "struct", "trait", "impl", "enum"])
 HOLDERS_OF_SMALL = HOLDERS | {"module", "type"}
@@ -155,19 +37,7 @@ _DECLARATORS = frozenset(
     ["function_definition", "declaration", "field_declaration", "type_definition"]
 )
 _VARIABLE_DECLARATIONS = ("declaration", "field_declaration")
-_PLACES: Final = {
-    language: {node: tuple(places.split()) for node, places in table.items()}
-    for language, table in {
-        "java": {"variable_declarator": "field_declaration constant_declaration"},
-        "csharp": {"variable_declarator": "field_declaration event_field_declaration"},
-        "kotlin": {"property_declaration": "source_file class_body enum_class_body"},
-        "swift": {"property_declaration": "source_file class_body enum_class_body"},
-        "scala": dict.fromkeys(
-            ("val_definition", "var_definition"), "compilation_unit template_body"
-        ),
-    }.items()
-}
-"""In what a node stands that is no local variable, one or two levels above it."""
+_PLACES: Final[dict[str, dict[str, str]]] = _TABLE["places"]
 _NESTED_NAMES = frozenset(["variable_declaration", "pattern", "variable_name"])
 _LOCAL_PLACES = ("compound_statement", "for_statement", "if_statement", "condition_clause")
 _RECEIVER = re.compile(r"([\w.]+)\s*(?:\[.*\])?\s*\)\Z", re.DOTALL)
@@ -212,10 +82,9 @@ def symbols(text: str, language: str) -> list[Symbol]:
             raise
         return own
     kinds = _KINDS[language]
-    wanted = [*kinds, *([_VARIABLES[language]] if language in _VARIABLES else [])]
     found: list[Symbol] = []
     open_: list[tuple[int, Symbol]] = []
-    for node in root.find_all(any=[{"kind": kind} for kind in wanted]):
+    for node in root.find_all(any=[{"kind": kind} for kind in kinds]):
         node_kind = node.kind()
         named = _named(node, node_kind, language)
         if named is None:
@@ -225,7 +94,7 @@ def symbols(text: str, language: str) -> list[Symbol]:
         while open_ and first >= open_[-1][0]:
             open_.pop()
         above = open_[-1][1] if open_ else None
-        kind = _kind(node, kinds.get(node_kind, "variable"), above)
+        kind = _kind(node, kinds[node_kind], above)
         if kind in SMALL_KINDS and above is not None and above.kind not in HOLDERS_OF_SMALL:
             continue
         start = first if language == "python" else _start(node, first, span.start.line)
@@ -332,7 +201,7 @@ def _is_in_place(node: Any, kind: str, language: str) -> bool:
         return True
     above = node.parent()
     far = above.parent() if above is not None and language == "csharp" else None
-    return any(each is not None and each.kind() in places for each in (above, far))
+    return any(each is not None and each.kind() in places.split() for each in (above, far))
 
 
 def _is_top(node: Any) -> bool:

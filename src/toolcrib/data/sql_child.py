@@ -30,6 +30,7 @@ from toolcrib.core.errors import (
     TlsFailure,
     ToolError,
 )
+from toolcrib.core.package_data import package_table
 from toolcrib.data.rows import answer_of, column_note, plain_value
 from toolcrib.data.sql_statement import read_statement
 
@@ -52,49 +53,9 @@ POSTGRESQL_FILE_FUNCTIONS = (
     "lo_import(text)",
     "lo_export(oid,text)",
 )
-POSTGRESQL_HARMLESS = (
-    *("random", "clock_timestamp", "timeofday", "gen_random_uuid", "pg_relation_size"),
-    *("pg_total_relation_size", "pg_table_size", "pg_indexes_size", "pg_database_size"),
-    *("pg_tablespace_size", "uuidv4", "uuidv7", "random_normal"),
-)
-"""Functions of PostgreSQL that are volatile and do nothing."""
-MARIADB_DANGEROUS = (
-    *("ALL PRIVILEGES", "FILE", "SUPER", "CREATE USER", "RELOAD", "SHUTDOWN", "SET USER"),
-    *("BINLOG ADMIN", "BINLOG REPLAY", "CONNECTION ADMIN", "READ_ONLY ADMIN", "FEDERATED ADMIN"),
-    *("REPLICATION SLAVE ADMIN", "REPLICATION MASTER ADMIN"),
-)
-"""Rights for the whole server by which a role reads files or gets further rights."""
-MARIADB_WORDS = """
-and or not in exists any all some as on using values value over partition by between like case
-when then else interval distinct from where having select union except intersect join with
-recursive limit offset if ifnull nullif coalesce greatest least isnull count sum avg min max std
-stddev stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or bit_xor group_concat
-json_arrayagg json_objectagg row_number rank dense_rank percent_rank cume_dist ntile lag lead
-first_value last_value nth_value median percentile_cont percentile_disc abs acos asin atan atan2
-ceil ceiling conv cos cot crc32 degrees div exp floor ln log log10 log2 mod pi pow power radians
-rand round sign sin sqrt tan truncate ascii bin bit_length char char_length character_length chr
-concat concat_ws elt export_set field find_in_set format from_base64 hex insert instr lcase left
-length locate lower lpad ltrim make_set mid oct octet_length ord position quote regexp_instr
-regexp_replace regexp_substr repeat replace reverse right rpad rtrim soundex space strcmp substr
-substring substring_index to_base64 trim ucase unhex upper weight_string adddate addtime
-convert_tz curdate current_date current_time current_timestamp curtime date date_add date_format
-date_sub datediff day dayname dayofmonth dayofweek dayofyear extract from_days from_unixtime
-get_format hour last_day localtime localtimestamp makedate maketime microsecond minute month
-monthname now period_add period_diff quarter sec_to_time second str_to_date subdate subtime
-sysdate time time_format time_to_sec timediff timestamp timestampadd timestampdiff to_char to_days
-to_seconds unix_timestamp utc_date utc_time utc_timestamp week weekday weekofyear year yearweek
-cast convert binary varchar decimal numeric dec unsigned signed collate charset collation
-coercibility connection_id current_role current_user database schema user version md5 sha sha1
-sha2 uuid uuid_short inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 json_array
-json_array_append json_compact json_contains json_contains_path json_depth json_detailed
-json_equals json_exists json_extract json_insert json_keys json_length json_loose json_merge
-json_merge_patch json_merge_preserve json_normalize json_object json_overlaps json_query
-json_quote json_remove json_replace json_search json_set json_table json_type json_unquote
-json_valid json_value columns match against st_area st_asgeojson st_astext st_aswkt st_contains
-st_distance st_distance_sphere st_geomfromtext st_intersects st_length st_within st_x st_y point
-"""
-MARIADB_HARMLESS = frozenset(MARIADB_WORDS.split())
-"""What may stand before a bracket in a question to MariaDB: functions and words of SQL."""
+_FUNCTIONS = package_table("data/sql_functions.toml")
+POSTGRESQL_HARMLESS = frozenset(_FUNCTIONS["postgresql_harmless"].split())
+MARIADB_HARMLESS = frozenset(_FUNCTIONS["mariadb_harmless"].split())
 
 
 def prepare() -> None:
@@ -327,7 +288,7 @@ def _check_mariadb_role(connection: Any, name: str) -> None:
     for (grant,) in connection.exec_driver_sql("SHOW GRANTS"):
         found = re.match(r"GRANT (.+) ON \*\.\* TO", grant)
         for right in found[1].split(", ") if found else ():
-            if right in MARIADB_DANGEROUS:
+            if right in _FUNCTIONS["mariadb_dangerous"]:
                 raise _too_strong(name, f"it has the right {right} for the whole server")
 
 

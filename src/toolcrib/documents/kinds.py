@@ -5,66 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-NAMES: Mapping[str, str] = {
-    "pdf": "PDF document",
-    "docx": "Word document",
-    "pptx": "PowerPoint presentation",
-    "xlsx": "Excel workbook",
-    "doc": "old Word document",
-    "ppt": "old PowerPoint presentation",
-    "xls": "old Excel workbook",
-    "msg": "Outlook message",
-    "odt": "OpenDocument text",
-    "ods": "OpenDocument spreadsheet",
-    "odp": "OpenDocument presentation",
-    "rtf": "RTF document",
-    "epub": "EPUB book",
-    "ipynb": "Jupyter notebook",
-    "eml": "e-mail",
-    "csv": "CSV table",
-    "tsv": "TSV table",
-    "json": "JSON",
-    "xml": "XML",
-    "rss": "RSS feed",
-    "atom": "Atom feed",
-    "html": "HTML page",
-    "text": "text",
-    "image": "image",
-}
+from toolcrib.core.package_data import package_table
+
+_TABLE = package_table("documents/kinds.toml")
+NAMES: Mapping[str, str] = _TABLE["names"]
 MEDIA_TYPES: Mapping[str, str] = {
-    "application/pdf": "pdf",
-    "application/x-pdf": "pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.openxmlformats-officedocument.presentationml.slideshow": "pptx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.ms-word.document.macroenabled.12": "docx",
-    "application/vnd.ms-powerpoint.presentation.macroenabled.12": "pptx",
-    "application/vnd.ms-excel.sheet.macroenabled.12": "xlsx",
-    "application/msword": "doc",
-    "application/vnd.ms-powerpoint": "ppt",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.ms-outlook": "msg",
-    "application/vnd.oasis.opendocument.text": "odt",
-    "application/vnd.oasis.opendocument.spreadsheet": "ods",
-    "application/vnd.oasis.opendocument.presentation": "odp",
-    "application/rtf": "rtf",
-    "text/rtf": "rtf",
-    "application/epub+zip": "epub",
-    "application/x-ipynb+json": "ipynb",
-    "message/rfc822": "eml",
-    "text/csv": "csv",
-    "application/csv": "csv",
-    "text/tab-separated-values": "tsv",
-    "application/json": "json",
-    "application/xml": "xml",
-    "text/xml": "xml",
-    "application/rss+xml": "rss",
-    "application/atom+xml": "atom",
-    "text/html": "html",
-    "application/xhtml+xml": "html",
+    media_type: kind
+    for kind, listed in _TABLE["media_types"].items()
+    for media_type in listed.split()
 }
-BY_MEDIA_TYPE = {kind: media_type for media_type, kind in reversed(list(MEDIA_TYPES.items()))}
+BY_MEDIA_TYPE = {kind: listed.split()[0] for kind, listed in _TABLE["media_types"].items()}
 _ENDINGS: Mapping[str, str] = {
     **{name: name for name in NAMES if name not in ("text", "image")},
     **dict.fromkeys(("docm", "dotx", "dotm"), "docx"),

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - signs and words of other scripts
 """Which passages of some pages answer a question: ranked by words, chosen for a budget.
 
 The score of a passage is BM25 over its headings, its text, its neighbours and the title
@@ -17,6 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 
+from toolcrib.core.package_data import package_table
 from toolcrib.text.bm25 import Bm25, terms
 from toolcrib.text.passages import Passage, bare, split
 from toolcrib.text.synonyms import synonyms
@@ -52,47 +52,12 @@ _OPERATOR = re.compile(r'"|\b\w+:\S|(?:^|\s)-\w')
 ENOUGH_WORDS = 14
 MAX_WORDS = 20
 MAX_CHARS = 300
-_STOP = {
-    "en": "a about an and any are as at be been being but by can could did do does for from had "
-    "has have how i if in into is it its me my not of on or our please should so some "
-    "than that the their them then there these they this those to us was we were what "
-    "when where which who whom whose why will with would you your am like s t m re ve ll "
-    "don doesn isn much many get find something anything someone tell explain describe "
-    "give show know want need",
-    "de": "aber als am an auf aus bei bin bis bitte da dann das dass dem den der des die dies "
-    "diese dieser dieses durch ein eine einem einen einer eines er es für gibt hat haben "
-    "ich ihr im in ist kann können man mein mit nach nicht noch nur oder sein sich sie "
-    "sind so um und uns unter vom von vor wann war warum was wegen welche welcher welches "
-    "wem wen wenn wer werden wie wieso wird wo wir wurde zu zum zur über",
-    "fr": "a au aux avec ce cela ces cette combien comment dans de des du elle en est et il ils "
-    "je la le les leur lui ma mais me mon ne nous on ou où par pas plus pour pourquoi qu "
-    "quand que quel quelle quelles quels qui quoi sa se ses son sont sur un une vous y ce "
-    "c d j l m n qu s t",
-    "es": "a al como cómo con cuál cuáles cuando cuándo cuánto cuántos de del dónde donde el "
-    "ella en entre es esta este esto fue ha hay la las lo los más me mi no o para pero "
-    "por porque qué que quién quiénes se ser si sin sobre son su sus un una y ya",
-    "it": "a al alla anche che chi ci come con cosa da dal dalla dei del della delle di dove e "
-    "è gli i il in io la le lo ma mi nel nella non o per perché più qual quale quali "
-    "quando quanto quanti se si sono su sul sulla un una uno",
-    "pt": "a ao aos as com como da das de do dos e é ela ele em entre essa esse esta este eu "
-    "foi há isso mais mas na não nas no nos o onde os ou para pela pelo por porque qual "
-    "quais quando quanto quantos que quê quem se ser sem são sobre sua seu um uma",
-    "nl": "aan als bij dat de den der die dit door een en er het hoe hoeveel ik in is kan met "
-    "mijn naar niet of om onder ook op over te tot uit van voor waar waarom wanneer was "
-    "wat we welk welke wie wij worden wordt zijn zij",
-    "pl": "a aby ale co czego czemu czy czym dla do dlaczego gdzie go i ich ile jak jaka jaki "
-    "jakie jako jest już kiedy kto która które który lub ma mi mnie na nie o od oraz po "
-    "pod przez przy się są ta tak tego ten to w we z za ze że",
-    "ru": "а без более бы был была были было быть в вам вас во все вы где для до его ее если "
-    "есть же за и из или им их к как какая какие какой каком когда кто ли мне мы на не но "
-    "о об он она они оно от по под почему при с сколько со так такое та то того только ты "
-    "у уже чем что чтобы чего это этот я",
-}
 
 
 @cache
 def _lists() -> dict[str, frozenset[str]]:
-    return {language: frozenset(words.split()) for language, words in _STOP.items()}
+    table = package_table("text/stop_words.toml")
+    return {language: frozenset(words.split()) for language, words in table.items()}
 
 
 def _stop_words(words: list[str]) -> frozenset[str]:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from toolcrib.core.package_data import package_table
 from toolcrib.text.bm25 import stem
 
 MIN_STEM_CHARS = 3
@@ -40,37 +41,15 @@ _SPANISH = re.compile(
 )
 _ENGLISH = re.compile(r"(?<=\w{3})(?:ations?|itions?|ators?|ments?|ions?|ors?|ers?|ly)$")
 
-# Words whose stem changes: the stem that all forms get, and what the others would have.
-_CHANGED_EN = {
-    "write": "wrote written", "run": "ran", "find": "found", "keep": "kept",
-    "throw": "threw thrown", "get": "got gotten", "take": "took taken", "break": "broke broken",
-    "leave": "left", "make": "made", "send": "sent", "build": "built", "tell": "told",
-    "go": "went gone", "see": "saw seen", "lose": "lost", "hold": "held", "begin": "began begun",
-    "choose": "chose chosen", "say": "said", "give": "given gave", "speak": "spoke",
-    "draw": "drew drawn", "undo": "undid undone", "show": "shown",
-    "overwrite": "overwrote overwritten", "rewrite": "rewrote rewritten", "bring": "brought",
-    "stick": "stuck", "newspaper": "news",
-}  # fmt: skip
-_CHANGED_DE = {
-    "schieb": "schob", "schreib": "schrieb", "find": "fund fand", "werf": "worf wirf warf",
-    "brech": "broch brich", "nehm": "nomm nimm nahm", "les": "lies", "geb": "gib", "greif": "griff",
-    "halt": "hielt", "lauf": "lief", "ruf": "rief", "zieh": "zog", "seh": "sieh",
-    "steh": "stand stund", "sprech": "sprich sproch", "biet": "bot", "tret": "trat",
-    "geh": "ging gang", "spring": "sprung", "schliess": "schloss", "schlag": "schlug",
-    "verlier": "verlor", "bleib": "blieb", "lass": "liess",
-}  # fmt: skip
-_CHANGED_ES = {
-    "escrib": "escrit", "abr": "abiert", "romp": "rot", "volv": "vuelt", "dec": "dich",
-    "hac": "hech hiz hic", "ver": "vist", "pon": "puest", "deshac": "deshaz deshech",
-    "resolv": "resuelt", "cubr": "cubiert",
-}  # fmt: skip
-
 
 def _inverted(changed: dict[str, str]) -> dict[str, str]:
     return {form: stem for stem, forms in changed.items() for form in forms.split()}
 
 
-_STRONG_EN, _STRONG_DE, _STRONG_ES = map(_inverted, (_CHANGED_EN, _CHANGED_DE, _CHANGED_ES))
+_CHANGED = package_table("text/stems.toml")
+_STRONG_EN, _STRONG_DE, _STRONG_ES = (
+    _inverted(_CHANGED[language]) for language in ("english", "german", "spanish")
+)
 _PAST_DE = re.compile(rf"(?:{'|'.join(_STRONG_DE)})$")
 _DIPHTHONG = re.compile(r"(?<=[bcdfghlmnprtvj])(?:(ue)|ie)(?=[^aeiou]{1,3}$)")
 
