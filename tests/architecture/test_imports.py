@@ -65,7 +65,6 @@ ROOMS_OF = {
         "files/handles.py",
         "files/live_runs.py",
         "retrieval/vectors.py",  # the mapped file beside an index
-        "documents/writers/pdf.py",  # a template of the package itself
         "images/fonts.py",  # fonts of the machine
         "files/path_gate.py",
         "files/roots.py",  # a scratch folder in the system's place for such

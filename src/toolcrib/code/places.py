@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -129,6 +130,10 @@ class ReferenceCollector:
     def add_obstacle(self, why: str) -> None:
         """Add an obstacle."""
         self.obstacles[why] = None
+
+    def add_obstacles(self, reasons: Iterable[str]) -> None:
+        """Add several."""
+        self.obstacles.update(dict.fromkeys(reasons))
 
     def result(self, what: str) -> SymbolReferences:
         """All of it, in order."""

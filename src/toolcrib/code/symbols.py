@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from itertools import accumulate, islice
 from typing import Any, Final
 
-from toolcrib.code.languages import language_of, parse
+from toolcrib.code.languages import characters, language_of, parse
 from toolcrib.code.project import Project
 from toolcrib.core.errors import MissingExtra, ToolError, install_line
 from toolcrib.core.package_data import package_table
@@ -376,10 +376,7 @@ class _PythonOutline:
         )
 
     def _at(self, line: int, offset: int) -> int:
-        text = self._lines[line - 1]
-        if not text.isascii():
-            offset = len(text.encode()[:offset].decode("utf-8", "ignore"))
-        return self._starts[line - 1] + offset
+        return self._starts[line - 1] + characters(self._lines[line - 1], offset)
 
 
 _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS
-from toolcrib.code.javascript.scopes import descendants, named
+from toolcrib.code.javascript.scopes import descendants, holds, named
 from toolcrib.code.languages import name_set
 from toolcrib.code.operations import need_lines, not_whole, shared_line
 from toolcrib.code.scopes import TYPE, Binding, Occurrence
@@ -17,17 +17,10 @@ FUNCTION_KINDS = name_set("""
     function_declaration generator_function_declaration function_expression generator_function
     arrow_function method_definition class_static_block field_definition public_field_definition
 """)
-_PATTERNS = frozenset(
-    [
-        "object_pattern",
-        "array_pattern",
-        "rest_pattern",
-        "assignment_pattern",
-        "object_assignment_pattern",
-        "pair_pattern",
-        *TRANSPARENT_KINDS,
-    ]
-)
+_PATTERNS = TRANSPARENT_KINDS | name_set("""
+    object_pattern array_pattern rest_pattern assignment_pattern object_assignment_pattern
+    pair_pattern
+""")
 
 
 def is_write(node: Any) -> bool:
@@ -154,26 +147,12 @@ def crossings(selection: ScriptSelection, display: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-_EXAMINED_KINDS = (
-    "return_statement",
-    "await_expression",
-    "yield_expression",
-    "for_in_statement",
-    "break_statement",
-    "continue_statement",
-    "this",
-    "super",
-    "identifier",
-    "meta_property",
-    "with_statement",
-    "private_property_identifier",
-    "import_statement",
-    "export_statement",
-    "lexical_declaration",
-    "variable_declaration",
-    "assignment_expression",
-    "expression_statement",
-)
+_EXAMINED_KINDS = name_set("""
+    return_statement await_expression yield_expression for_in_statement break_statement
+    continue_statement this super identifier meta_property with_statement
+    private_property_identifier import_statement export_statement lexical_declaration
+    variable_declaration assignment_expression expression_statement
+""")
 
 
 def _crossing(selection: ScriptSelection, node: Any) -> str:
@@ -372,7 +351,7 @@ class ScriptExtraction:
     def _is_var(self, binding: Binding) -> bool:
         at = binding.start
         return any(
-            node.range().start.index <= at < node.range().end.index
+            holds(node, at)
             for statement in self.selection.statements
             for node in descendants(statement, "variable_declaration")
         )
@@ -459,11 +438,7 @@ class ScriptExtraction:
     def _holder(self, binding: Binding) -> Any:
         """The declarator whose name or pattern binds something."""
         at = binding.start
-        for node in self._declarators:
-            name = node.field("name").range()
-            if name.start.index <= at < name.end.index:
-                return node
-        return None
+        return next((node for node in self._declarators if holds(node.field("name"), at)), None)
 
     @cached_property
     def _declarators(self) -> list[Any]:

@@ -14,15 +14,14 @@ from toolcrib.code.javascript.extract_analysis import (
     select,
 )
 from toolcrib.code.javascript.imports import is_module
-from toolcrib.code.javascript.model import Module
+from toolcrib.code.javascript.model import Module, word_pattern
 from toolcrib.code.javascript.program import ScriptProgram
-from toolcrib.code.javascript.references import bad_name
-from toolcrib.code.javascript.scopes import descendants, named
-from toolcrib.code.languages import SCRIPTS, language_of
+from toolcrib.code.javascript.references import need_name
+from toolcrib.code.javascript.scopes import descendants, holds, named
+from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.operations import ExtractionPlan, indent_of, reindented
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import TYPE
-from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
 
@@ -31,15 +30,9 @@ def plan_extraction(
 ) -> ExtractionPlan:
     """See `toolcrib.code.operations.extract`."""
     program = ScriptProgram(project)
-    module = program.module(path)
+    module = program.understood(path)
     display = project.display(path)
-    if module.errors:
-        raise UnsupportedContent(
-            f"{display} has a syntax error: it cannot be understood.", hint="Mend the file first."
-        )
-    why = bad_name(name)
-    if why:
-        raise BadInput(f"{why[0].upper()}{why[1:]}.", hint="Give another new_name.")
+    need_name(name)
     selection = select(module, display, *lines)
     extraction = ScriptExtraction(selection, display)
     extraction.find()
@@ -64,13 +57,13 @@ def _around(
 ) -> list[str]:
     """What stands around the lines that forbids a function of the file."""
     module, found = selection.module, []
-    word = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", module.text)
+    word = word_pattern(name).search(module.text)
     if word is not None:
         line = module.line_at(word.start())
         found.append(f"{display}:{line}: {name} is used already.")
     if module.evals:
         found.append(f"{display}:1: eval may use any name of the file.")
-    if not module.esm and not module.common and not module.calls:
+    if module.is_script:
         others = [p for p in program.project.mentioning(name, SCRIPTS)[0] if p != module.path]
         if others:
             found.append(f"{display}:1: {name} would be global, and {others[0]} uses it.")
@@ -186,11 +179,7 @@ class _ExtractedText:
         if not bound:
             if len(results) == 1:
                 return f"{results[0].name} = {call};"
-            return (
-                f";({self._back()} = {call});"
-                if self._is_open()
-                else (f"({self._back()} = {call});")
-            )
+            return f"{';' if self._is_open() else ''}({self._back()} = {call});"
         if len(bound) == len(results):
             return f"{self._word(bound)} {self._back()} = {call};"
         first = f"let {', '.join(v.name for v in bound)};\n"
@@ -215,13 +204,7 @@ class _ExtractedText:
 _PLAIN = frozenset(["number", "string", "boolean", "bigint", "number[]", "string[]", "boolean[]"])
 _ARITHMETIC = frozenset(["-", "*", "/", "%", "**", "|", "&", "^", "<<", ">>", ">>>"])
 _LOGICAL = frozenset(["===", "!==", "==", "!=", "<", ">", "<=", ">=", "in", "instanceof"])
-_TESTS = (
-    "if_statement",
-    "switch_statement",
-    "while_statement",
-    "ternary_expression",
-    "do_statement",
-)
+_TESTS = name_set("if_statement switch_statement while_statement ternary_expression do_statement")
 _LITERALS = {
     "number": "number",
     "string": "string",
@@ -289,10 +272,9 @@ class ParameterTypes:
 
     def _is_known_outside(self, node: Any) -> bool:
         """Whether each name of a type means the same at the top of the file."""
-        span = node.range()
         for use in self.module.uses:
-            inside = span.start.index <= use.token.start < span.end.index
-            if inside and use.binding is not None and use.binding.scope is not self.module.top:
+            inner = use.binding is not None and use.binding.scope is not self.module.top
+            if inner and holds(node, use.token.start):
                 return False
         return next(descendants(node, "this_type"), None) is None
 
@@ -346,7 +328,7 @@ class ParameterTypes:
 
     def _class(self, made: Any, typed: Any) -> str:
         """An instance of a class without parameters of its own, or with those that are given."""
-        binding = next((u.binding for u in self.module.uses if u.node == made), None)
+        binding = self.module.binding_at(made)
         if typed is not None:
             return f"{made.text()}{typed.text()}"
         if binding is None:
@@ -378,28 +360,25 @@ class ParameterTypes:
         called = value.field("function")
         if called.kind() != "identifier":
             return ""
-        binding = next((u.binding for u in self.module.uses if u.node == called), None)
+        binding = self.module.binding_at(called)
         if binding is None or binding.scope is not self.module.top or len(binding.tokens) != 1:
             return ""
         node = binding.value
         if node is None or any(c.kind() == "type_parameters" for c in node.children()):
             return ""
         annotation = node.field("return_type")
-        inner = (
-            named(annotation)
-            if annotation is not None and annotation.kind() == "type_annotation"
-            else []
-        )
+        if annotation is None or annotation.kind() != "type_annotation":
+            return ""
+        inner = named(annotation)
         return str(inner[0].text()) if inner and inner[0].kind() != "this_type" else ""
 
     def _identifier(self, value: Any, depth: int) -> str:
-        use = next((u for u in self.module.uses if u.node == value), None)
-        if use is None or use.binding is None or use.binding.what not in ("variable", "parameter"):
+        binding = self.module.binding_at(value)
+        if binding is None or binding.what not in ("variable", "parameter"):
             return ""
-        if use.binding.annotation is not None:
-            return self._annotated(use.binding)
-        declared = self.extraction.declared_value(use.binding)
-        return self._of_value(declared, depth)
+        if binding.annotation is not None:
+            return self._annotated(binding)
+        return self._of_value(self.extraction.declared_value(binding), depth)
 
     def _is_narrowed(self, variable: Variable) -> bool:
         """Whether a test in the same function looks at it before the lines."""
@@ -411,14 +390,9 @@ class ParameterTypes:
             while node is not None and node != selection.function:
                 kind = node.kind()
                 tested = node.field("condition") or node.field("value")
-                if kind in _TESTS and tested is not None and _holds(tested, use.token.start):
+                if kind in _TESTS and tested is not None and holds(tested, use.token.start):
                     return True
                 if kind in ("binary_expression", "assignment_expression"):
                     return True
                 node = node.parent()
         return False
-
-
-def _holds(node: Any, at: int) -> bool:
-    span = node.range()
-    return bool(span.start.index <= at < span.end.index)

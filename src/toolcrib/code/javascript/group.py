@@ -6,15 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.code.javascript.model import Member, Module
+from toolcrib.code.javascript.model import Member, Module, word_pattern
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS, ScriptProgram, Slot
-from toolcrib.code.javascript.scopes import literal, named
+from toolcrib.code.javascript.scopes import EXPORT_OBJECTS, literal, named
 from toolcrib.code.places import NameToken, ReferenceCollector
 from toolcrib.code.scopes import BOTH, Binding, LexicalScope, Occurrence
 from toolcrib.files.content.outline import ending_of
-
-WHOLE = ("module.exports", "exports")
-
 
 _KIND_ORDER = ("definition", "export", "import", "string", "reference")
 
@@ -245,10 +242,10 @@ class GroupBuilder:
         return self.program.slot(target, self.group.name) in self.group.slots
 
     def _is_own(self, module: Module, base: Any, scope: LexicalScope) -> bool:
-        own = (module.path, self.group.name) in self.group.slots
-        return (
-            own and base.text() in WHOLE and scope.resolve(base.text().split(".")[0], BOTH) is None
-        )
+        if (module.path, self.group.name) not in self.group.slots:
+            return False
+        text = base.text()
+        return text in EXPORT_OBJECTS and scope.resolve(text.partition(".")[0], BOTH) is None
 
 
 def _is_short(module: Module, token: NameToken) -> bool:
@@ -279,8 +276,7 @@ def find_obstacles(group: SymbolGroup, mixed: list[str], closed: list[str]) -> N
         mixed: files that mix languages and mention the name.
         closed: sentences on files that could not be read.
     """
-    for why in closed:
-        group.add_obstacle(why)
+    group.add_obstacles(closed)
     for module in group.scripts:
         for start in module.errors[:1]:
             group.add_obstacle_at(module, start, "a syntax error: the file cannot be understood")
@@ -298,7 +294,7 @@ def find_obstacles(group: SymbolGroup, mixed: list[str], closed: list[str]) -> N
 def mixed_obstacle(group: SymbolGroup, path: str) -> None:
     """Refuse for a name in a file whose code is not understood."""
     text = group.program.project.text(path)
-    word = re.compile(rf"(?<![\w$]){re.escape(group.name)}(?![\w$])")
+    word = word_pattern(group.name)
     regions = [(0, len(text))]
     if ending_of(path) in ("html", "htm"):
         regions = [match.span() for match in _SCRIPT.finditer(text)]
@@ -313,8 +309,7 @@ def mixed_obstacle(group: SymbolGroup, path: str) -> None:
 
 def _is_global(module: Module, binding: Binding) -> bool:
     """Whether other scripts of the same page see it."""
-    plain = not module.esm and not module.common and not module.calls
-    return plain and binding.scope is module.top
+    return module.is_script and binding.scope is module.top
 
 
 def _about_binding(group: SymbolGroup, module: Module, binding: Binding) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from posixpath import dirname, join, relpath
 from typing import Any
 
 from toolcrib.code.javascript.model import Module
-from toolcrib.code.javascript.program import ScriptProgram
+from toolcrib.code.javascript.program import ScriptProgram, folders_around, json_object
 from toolcrib.code.javascript.scopes import descendants, literal, named
 from toolcrib.code.languages import name_set
 from toolcrib.code.project import Project
@@ -224,14 +222,11 @@ def import_place(module: Module) -> int:
 
 def is_module(project: Project, path: str) -> bool:
     """Whether the package of a file says that its files are modules."""
-    folder = dirname(path)
-    while True:
-        with suppress(ToolError, ValueError):
-            data = project.scope.file(join(folder, "package.json")).read_bytes(200_000)
-            return bool(json.loads(data.decode("utf-8-sig", "replace")).get("type") == "module")
-        if not folder:
-            return False
-        folder = dirname(folder)
+    for folder in folders_around(path):
+        package = json_object(project, join(folder, "package.json"))
+        if package is not None:
+            return bool(package.get("type") == "module")
+    return False
 
 
 # Effects of loading a module
@@ -249,9 +244,7 @@ _CONTAINER_KINDS = name_set("""
     variable_declaration non_null_expression
 """)
 """Nodes that are silent when all their parts are."""
-_PURE_CONSTRUCTORS = frozenset(
-    ["Map", "Set", "WeakMap", "WeakSet", "Array", "Object", "AbortController"]
-)
+_PURE_CONSTRUCTORS = name_set("Map Set WeakMap WeakSet Array Object AbortController")
 _FIELD_KINDS = ("field_definition", "public_field_definition")
 
 

@@ -23,9 +23,9 @@ FIELD_LISTING = re.compile(
     r"|structuredClone|Reflect\.\w+)\s*\(|\bfor\s*\([^;()]*\bin\b|\.\.\.this\b"
 )
 UNCLEAR_OWNER = "whose {name} this is cannot be told"
-LITERALS = frozenset(
-    ["string", "template_string", "number", "array", "regex", "true", "false", "null", "object"]
-)
+LITERALS = name_set("string template_string number array regex true false null object")
+_PLAIN_USES = name_set("nested_identifier nested_type_identifier export_specifier export_statement")
+"""In what a name stands of which one member is used."""
 BUILTIN_OBJECTS = name_set("""
     console Math JSON Object Array Promise Number String Symbol Reflect process document Date
     Intl Atomics Buffer URL performance
@@ -36,8 +36,7 @@ def find_members(
     group: SymbolGroup, module: Module, member: Member | None, mixed: list[str], closed: list[str]
 ) -> str:
     """Add the places of a member to a group, and what stands in the way; tells its kind."""
-    for why in closed:
-        group.add_obstacle(why)
+    group.add_obstacles(closed)
     for path in mixed:
         mixed_obstacle(group, path)
     if member is None:
@@ -89,12 +88,7 @@ def _owner_escapes(group: SymbolGroup, owner: Binding) -> None:
                 continue
             parent = use.node.parent()
             kind = parent.kind() if parent is not None else ""
-            plain = use.node.kind() == "type_identifier" or kind in (
-                "nested_identifier",
-                "nested_type_identifier",
-                "export_specifier",
-                "export_statement",
-            )
+            plain = use.node.kind() == "type_identifier" or kind in _PLAIN_USES
             if kind == "member_expression":
                 plain = bool(parent.field("object") == use.node)
             if kind == "subscript_expression" and parent.field("index") is not None:
@@ -231,8 +225,7 @@ class _Family:
             if expression is None or expression.kind() == "implements_clause":
                 break
             meant = self.program.meant(module, expression, scope)
-            bodies = meant.binding.bodies if meant is not None and meant.binding else []
-            body = next((b for b in bodies if b.kind == "class"), None)
+            body = meant.class_body if meant is not None else None
             if body is None or meant is None or body in found:
                 harmless = expression.text() == "Error" and self.group.name not in ERROR_MEMBERS
                 if report and not harmless:
@@ -257,10 +250,9 @@ class _Family:
             scope, static = this_class(member)
             return scope is not None and id(scope) in kin and static == self.static
         if self.static:
-            meant = self.program.meant(module, member.base, member.scope)
-            bodies = meant.binding.bodies if meant is not None and meant.binding else []
-            return any(id(body) in kin for body in bodies)
-        scope = self._instance(module, member.base, member.scope)
+            scope = self._class(module, member.base, member.scope)
+        else:
+            scope = self._instance(module, member.base, member.scope)
         return scope is not None and id(scope) in kin
 
     def _instance(
@@ -274,11 +266,9 @@ class _Family:
             return self._class(module, node.field("constructor"), scope)
         if kind != "identifier":
             return None
-        for around in scope.chain():
-            binding = around.names.get(node.text())
-            if binding is not None:
-                break
-        else:
+        name = node.text()
+        binding = next((s.names[name] for s in scope.chain() if name in s.names), None)
+        if binding is None:
             return None
         if binding.annotation is not None:
             inner = named(binding.annotation)
@@ -290,19 +280,14 @@ class _Family:
             scope = meant.binding.scope
             declared = value.parent()
             constant = declared is not None and declared.kind() == "variable_declarator"
+            constant = constant and declared.parent().children()[0].text() == "const"
             if value.kind() == "new_expression" and constant:
-                first = declared.parent().children()[0].text()
-                return (
-                    self._class(module, value.field("constructor"), scope)
-                    if first == "const"
-                    else None
-                )
+                return self._class(module, value.field("constructor"), scope)
         return None
 
     def _class(self, module: Module, node: Any, scope: LexicalScope) -> LexicalScope | None:
-        meant = self.program.meant(module, node, scope) if node is not None else None
-        bodies = meant.binding.bodies if meant is not None and meant.binding else []
-        return next((body for body in bodies if body.kind == "class"), None)
+        meant = self.program.meant(module, node, scope)
+        return meant.class_body if meant is not None else None
 
     def _is_other(self, module: Module, member: Member) -> bool:
         """Whether a member of the same name surely belongs to something else."""
@@ -322,22 +307,16 @@ class _Family:
             return scope is not None and scope not in self.group.family
         meant = self.program.meant(module, base, member.scope)
         if meant is not None and (
-            meant.binding is None or meant.binding.what in ("enum", "namespace")
+            meant.binding is None or meant.binding.what in ("enum", "namespace", "class")
         ):
-            return True
-        if meant is not None and meant.binding is not None and meant.binding.what == "class":
             return True
         return self._instance(module, base, member.scope) is not None
 
     def _dynamic(self, module: Module, kin: dict[int, LexicalScope]) -> None:
         for base, scope, start in module.dynamic:
             around = next((s for s in scope.chain() if s.kind == "class"), None)
-            if (
-                base is not None
-                and base.kind() == "this"
-                and around is not None
-                and id(around) in kin
-            ):
+            of_this = base is not None and base.kind() == "this"
+            if of_this and around is not None and id(around) in kin:
                 self.group.add_obstacle_at(module, start, "a member is taken by a computed name")
 
     def _listed(self) -> None:

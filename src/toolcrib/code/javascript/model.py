@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,6 +88,11 @@ class Module:
     root: Any = None
     """The root of its syntax tree."""
 
+    @property
+    def is_script(self) -> bool:
+        """Whether it is no module, so that other scripts of a page see the names of its top."""
+        return not self.esm and not self.common and not self.calls
+
     def line_at(self, start: int) -> int:
         """The line of a position, from 1."""
         return bisect_right(self.lines, start)
@@ -95,7 +101,16 @@ class Module:
         """What stands at a place."""
         return self.text[token.start : token.end]
 
+    def binding_at(self, node: Any) -> Binding | None:
+        """What a name that is used means."""
+        return next((use.binding for use in self.uses if use.node == node), None)
+
     def text_token(self, start: int, end: int) -> NameToken:
         """Some characters of its text, which are no name of the code."""
         line = self.line_at(start)
         return NameToken(start, end, line, start - self.lines[line - 1], "text")
+
+
+def word_pattern(name: str) -> re.Pattern[str]:
+    """Finds a name where it is no part of a longer one."""
+    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")

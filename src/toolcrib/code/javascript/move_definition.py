@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass
-from posixpath import dirname, join
+from posixpath import join
 from typing import Any
 
 from toolcrib.code.javascript.extract_analysis import is_write
@@ -23,8 +22,8 @@ from toolcrib.code.javascript.imports import (
     specifier_of,
     statements,
 )
-from toolcrib.code.javascript.model import Module
-from toolcrib.code.javascript.program import ScriptProgram
+from toolcrib.code.javascript.model import Module, word_pattern
+from toolcrib.code.javascript.program import ScriptProgram, folders_around
 from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.operations import MovePlan, import_cycle
@@ -67,7 +66,7 @@ def plan_move(rewrite: Rewrite, path: str, name: str, target: str) -> MovePlan:
         )
     module = program.module(path)
     there = program.module(target) if target in rewrite.project else None
-    _need_modules(rewrite, module, there, target)
+    _need_modules(program, module, there, target)
     moved = _definition(rewrite, module, name)
     needs = RequiredImports(rewrite, program, module, there, target, moved)
     users = ImporterUpdate(rewrite, program, module, there, target, moved)
@@ -79,21 +78,18 @@ def plan_move(rewrite: Rewrite, path: str, name: str, target: str) -> MovePlan:
     return MovePlan(list(dict.fromkeys(obstacles)), users.importers, users.notes)
 
 
-def _need_modules(rewrite: Rewrite, module: Module, there: Module | None, target: str) -> None:
-    display = rewrite.project.display
+def _need_modules(
+    program: ScriptProgram, module: Module, there: Module | None, target: str
+) -> None:
     for each in (module, there):
         if each is None:
             continue
-        if each.errors:
-            raise UnsupportedContent(
-                f"{display(each.path)} has a syntax error: it cannot be understood.",
-                hint="Mend the file first.",
-            )
+        program.understood(each.path)
         empty = each is there and not named(each.root)
         if each.common or each.whole is not None or not (each.esm or empty):
             raise UnsupportedContent(
-                f"{display(each.path)} is no ES module (it has no import or export, or it is "
-                "CommonJS).",
+                f"{program.project.display(each.path)} is no ES module (it has no import or "
+                "export, or it is CommonJS).",
                 hint="Things are moved between ES modules only; use edit_file.",
             )
     typed = [language_of(each) != "javascript" for each in (module.path, target)]
@@ -217,13 +213,10 @@ def _about(program: ScriptProgram, module: Module, moved: MovedDefinition) -> li
 
 _CALLS = ("import", "require", "require.resolve")
 _OUTER = ("this", "meta_property", "call_expression")
-_FUNCTIONS = (
-    "function_declaration",
-    "generator_function_declaration",
-    "function_expression",
-    "generator_function",
-    "method_definition",
-)
+_FUNCTIONS = name_set("""
+    function_declaration generator_function_declaration function_expression generator_function
+    method_definition
+""")
 
 
 def _is_of_module(node: Any, top: Any) -> bool:
@@ -234,11 +227,8 @@ def _is_of_module(node: Any, top: Any) -> bool:
             return False
         if kind in _FUNCTIONS:
             around = node.parent()
-            return (
-                around is not None
-                and around.kind() == "variable_declarator"
-                and (around.parent() == top)
-            )
+            is_value = around is not None and around.kind() == "variable_declarator"
+            return is_value and bool(around.parent() == top)
     return True
 
 
@@ -255,7 +245,6 @@ def _write(
     end = moved.end + (text[moved.end : moved.end + 1] == ";")
     body = text[moved.start : end]
     if not moved.exported:
-        at = moved.nodes[-1].range().start.index - moved.start
         for node in reversed(moved.nodes):
             at = node.range().start.index - moved.start
             body = f"{body[:at]}export {body[at:]}"
@@ -570,18 +559,10 @@ class ImporterUpdate(_Move):
                 self._refuse(other, statement.span[0], "it is imported under another name there")
             self.redirects.append(ImportRedirect(other, statement, parts))
         passed = [export.source for export in other.exports.values() if export.source]
-        specifiers = [
-            *other.stars,
-            *(specifier for specifier, there in passed if there in (name, "*")),
-        ]
-        specifiers += [specifier for _, _, specifier in other.calls]
-        resolve = program.resolve
-        if any(
-            resolve(other.path, specifier) == self.module.path
-            for specifier in specifiers
-            if specifier
-        ):
-            self.reexports = True
+        specifiers = [*other.stars, *(specifier for _, _, specifier in other.calls)]
+        specifiers += [specifier for specifier, there in passed if there in (name, "*")]
+        found = {program.resolve(other.path, specifier) for specifier in specifiers if specifier}
+        self.reexports = self.reexports or self.module.path in found
 
     def _is_used_by(self, other: Module, local: str) -> bool:
         """Whether the moved name is read from the module object, or may be."""
@@ -593,7 +574,7 @@ class ImporterUpdate(_Move):
             if not is_plain(use.node) or parent is None:
                 return True
             last = parent.field("property") or parent.field("index") or parent
-            if re.search(rf"(?<![\w$]){re.escape(self.moved.name)}(?![\w$])", last.text()):
+            if word_pattern(self.moved.name).search(last.text()):
                 return True
         return False
 
@@ -607,16 +588,13 @@ class ImporterUpdate(_Move):
             for specifier in program.bare(each):
                 if program.specifiers.may_mean(each, specifier, {path}):
                     return True
-        folder = dirname(path)
-        while True:
+        for folder in folders_around(path):
             with suppress(ToolError):
                 file = program.project.scope.file(join(folder, "package.json"))
                 text = file.read_bytes(200_000).decode("utf-8", "replace")
                 stem = SCRIPT_ENDING.sub("", path.removeprefix(f"{folder}/" if folder else ""))
                 return stem in text or stem.removeprefix("src/") in text.replace("dist/", "")
-            if not folder:
-                return False
-            folder = dirname(folder)
+        return False
 
     # Cycles, and what loading does
 
@@ -674,15 +652,10 @@ class ImporterUpdate(_Move):
         module = self.program.module(path)
         specifier = [*module.stars, *(specifier for _, _, specifier in module.calls)]
         specifier += [e.source[0] for e in module.exports.values() if e.source and e.source[0]]
-        named_ = {s.specifier for s in statements(module)}
-        plain = {line for line in self._specifiers_of(module) if line not in named_}
+        plain = {specifier_of(node) for node in named(module.root)} - {""}
+        plain -= {statement.specifier for statement in statements(module)}
         found = [self.program.resolve(path, each) for each in [*specifier, *plain]]
         return [each for each in found if each]
-
-    @staticmethod
-    def _specifiers_of(module: Module) -> set[str]:
-        """What its imports and exports say."""
-        return {specifier_of(node) for node in named(module.root)} - {""}
 
     # The changes
 
@@ -724,8 +697,7 @@ class ImporterUpdate(_Move):
             specifier = self.specifiers.name(
                 path, self.target, statement.specifier, self.module.path
             )
-            source_text = statement.node.field("source").text()
-            quote = source_text[0]
+            quote = statement.node.field("source").text()[0]
             tail = ";" if text[start:end].endswith(";") else ""
             word = "import type" if statement.typed else "import"
             names = ", ".join(part.text for part in each.parts)

@@ -12,10 +12,10 @@ from typing import Any
 
 from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.scopes import literal, named, read
-from toolcrib.code.languages import SCRIPTS, language_of
+from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import BOTH, Binding, LexicalScope
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import ToolError, UnsupportedContent
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
 SOURCE_ENDINGS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -82,19 +82,14 @@ class SpecifierResolver:
         return False
 
     def _packages(self, file: str) -> Iterator[str]:
-        folder = dirname(file)
-        while True:
-            with suppress(ToolError, ValueError):
-                name = self._json(join(folder, "package.json")).get("name")
-                if isinstance(name, str):
-                    yield name
-            if not folder:
-                return
-            folder = dirname(folder)
+        for folder in folders_around(file):
+            package = json_object(self._project, join(folder, "package.json"))
+            name = package.get("name") if package else None
+            if isinstance(name, str):
+                yield name
 
     def _mapped(self, path: str, specifier: str) -> Iterator[str]:
-        folder = dirname(path)
-        while True:
+        for folder in folders_around(path):
             base, paths, root = self._settings_of(folder)
             for pattern, targets in paths.items():
                 head, star, tail = pattern.partition("*")
@@ -105,17 +100,15 @@ class SpecifierResolver:
                     yield from (join(folder, base, t.replace("*", inner)) for t in targets)
             if root is not None:
                 yield join(folder, root, specifier)
-            if not folder:
-                return
-            folder = dirname(folder)
 
     def _settings_of(self, folder: str) -> tuple[str, dict[str, list[str]], str | None]:
         known = self._settings.get(folder)
         if known is None:
             known = (".", {}, None)
             for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
-                with suppress(ToolError, ValueError, AttributeError):
-                    options = self._json(join(folder, name)).get("compilerOptions") or {}
+                with suppress(AttributeError):
+                    settings = json_object(self._project, join(folder, name)) or {}
+                    options = settings.get("compilerOptions") or {}
                     base = options.get("baseUrl")
                     paths = {k: list(v) for k, v in (options.get("paths") or {}).items()}
                     if paths or base is not None:
@@ -124,13 +117,29 @@ class SpecifierResolver:
             self._settings[folder] = known
         return known
 
-    def _json(self, path: str) -> Any:
-        data = self._project.scope.file(path).read_bytes(MAX_SETTINGS)
-        text = data.decode("utf-8-sig", "replace")
-        try:
-            return json.loads(text)
-        except ValueError:
-            return json.loads(_COMMENT.sub(lambda m: m[1] or "", text))
+
+def folders_around(path: str) -> Iterator[str]:
+    """The folders that a file is in, the nearest first; the last is "", that of the project."""
+    while path:
+        path = dirname(path)
+        yield path
+
+
+def json_object(project: Project, path: str) -> dict[str, Any] | None:
+    """What a JSON file says, comments allowed; None where there is none, or none with an object."""
+    try:
+        data = project.scope.file(path).read_bytes(MAX_SETTINGS)
+        found = _parsed(data.decode("utf-8-sig", "replace"))
+    except (ToolError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(_COMMENT.sub(lambda m: m[1] or "", text))
 
 
 def literals(text: str) -> set[str]:
@@ -140,11 +149,8 @@ def literals(text: str) -> set[str]:
 
 Slot = tuple[str, str]
 """A module and a name that it itself exports."""
-TRANSPARENT_KINDS = (
-    "parenthesized_expression",
-    "non_null_expression",
-    "as_expression",
-    "satisfies_expression",
+TRANSPARENT_KINDS = name_set(
+    "parenthesized_expression non_null_expression as_expression satisfies_expression"
 )
 
 
@@ -154,6 +160,12 @@ class Resolution:
 
     path: str
     binding: Binding | None = None
+
+    @property
+    def class_body(self) -> LexicalScope | None:
+        """The scope of the class that it is, if it is one."""
+        bodies = self.binding.bodies if self.binding is not None else ()
+        return next((body for body in bodies if body.kind == "class"), None)
 
 
 class ScriptProgram:
@@ -173,6 +185,20 @@ class ScriptProgram:
             self.project.check()
             known = self._modules[path] = read(path, self.project.parsable(path))
         return known
+
+    def understood(self, path: str) -> Module:
+        """The same for a file that is to be changed.
+
+        Raises:
+            UnsupportedContent: it has a syntax error.
+        """
+        module = self.module(path)
+        if module.errors:
+            raise UnsupportedContent(
+                f"{self.project.display(path)} has a syntax error: it cannot be understood.",
+                hint="Mend the file first.",
+            )
+        return module
 
     def resolve(self, path: str, specifier: str) -> str | None:
         """The file of the project that an import in a file means."""
@@ -309,5 +335,5 @@ class ScriptProgram:
             return None
         if by == "require" and scope.resolve("require", BOTH) is not None:
             return None
-        target = self.resolve(module.path, module.text[path.start : path.end])
+        target = self.resolve(module.path, module.written(path))
         return Resolution(target) if target and self.is_script(target) else None

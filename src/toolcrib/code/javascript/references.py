@@ -9,7 +9,7 @@ from typing import Any
 
 from toolcrib.code.javascript.group import GroupBuilder, SymbolGroup, find_obstacles, is_shared
 from toolcrib.code.javascript.members import find_members, this_class
-from toolcrib.code.javascript.model import Member, Module
+from toolcrib.code.javascript.model import Member, Module, word_pattern
 from toolcrib.code.javascript.program import ScriptProgram, Slot
 from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.places import NameToken, ReferenceCollector, SymbolReferences
@@ -93,7 +93,7 @@ def find_references(
 
 def _clash(module: Module, new: str) -> list[str]:
     """Whether a label or a private name may exist in a file already."""
-    if re.search(rf"(?<![\w$]){re.escape(new)}(?![\w$])", module.text):
+    if word_pattern(new).search(module.text):
         return [f"{new} stands in the same file already"]
     return []
 
@@ -245,7 +245,18 @@ BUILTIN_NAMES = name_set("""
 _NAME = re.compile(r"(?:[^\W\d]|\$)[\w$]*\Z")
 
 
-def bad_name(new: str, *, private: bool = False) -> str:
+def need_name(new: str, *, private: bool = False) -> None:
+    """See that a text can be a new name.
+
+    Raises:
+        BadInput: it cannot.
+    """
+    why = _bad_name(new, private=private)
+    if why:
+        raise BadInput(f"{why[0].upper()}{why[1:]}.", hint="Give another new_name.")
+
+
+def _bad_name(new: str, *, private: bool) -> str:
     """Why a text cannot be a new name; "" where it can."""
     plain = new.removeprefix("#") if private else new
     if not _NAME.match(plain) or not plain.replace("$", "a").isidentifier():

@@ -37,6 +37,12 @@ def named(node: Any) -> list[Any]:
     return [child for child in node.children() if child.is_named()]
 
 
+def holds(node: Any, at: int) -> bool:
+    """Whether a position of the text lies in a node."""
+    span = node.range()
+    return bool(span.start.index <= at < span.end.index)
+
+
 def descendants(node: Any, *kinds: str) -> Iterator[Any]:
     """A node and all beneath it that are of some kinds, in the order of the text.
 
@@ -55,12 +61,11 @@ FUNCTIONS = name_set("""
     function_signature arrow_function method_definition method_signature
     abstract_method_signature call_signature construct_signature function_type constructor_type
 """)
-DECLARED = frozenset(
-    ["function_declaration", "generator_function_declaration", "function_signature"]
-)
+DECLARED = name_set("function_declaration generator_function_declaration function_signature")
 CLASSES = frozenset(["class_declaration", "abstract_class_declaration", "class"])
 VARIABLE_SCOPES = frozenset(["module", "body", "namespace"])
 EXPORT_OBJECTS = ("module.exports", "exports")
+_NAME_KINDS = ("identifier", "shorthand_property_identifier")
 
 
 def read(path: str, text: str) -> Module:
@@ -149,7 +154,7 @@ class _ScopeBuilder:
         """Note a name behind a dot."""
         kind: Kind = "definition" if role in ("method", "field") else "reference"
         found = more.pop("token", None) or token(node, kind)
-        name = self.module.text[found.start : found.end]
+        name = self.module.written(found)
         self.module.members.append(Member(name, found, base, scope, role, **more))
 
     def _identifier(self, node: Any, scope: LexicalScope) -> None:
@@ -248,12 +253,11 @@ class _ScopeBuilder:
         path = literal(first)
         if text == "eval":
             self.module.evals.append(scope)
-        elif path is not None and text in ("require", "import"):
-            specifier = self.module.text[path.start : path.end]
-            self.module.calls.append((node, scope, specifier))
-        elif path is not None and text != "require.resolve":
-            specifier = self.module.text[path.start : path.end]
-            if "/" in specifier:
+        elif path is not None:
+            specifier = self.module.written(path)
+            if text in ("require", "import"):
+                self.module.calls.append((node, scope, specifier))
+            elif text != "require.resolve" and "/" in specifier:
                 self.module.mentions.append((specifier, path.start))
         self.all(node.children(), scope)
 
@@ -533,7 +537,7 @@ class _ScopeBuilder:
 
     def _string_value(self, node: Any) -> str:
         found = literal(node)
-        return self.module.text[found.start : found.end] if found else ""
+        return self.module.written(found) if found else ""
 
     def _clause(self, clause: Any, scope: LexicalScope, module: str) -> None:
         for child in named(clause):
@@ -553,9 +557,13 @@ class _ScopeBuilder:
             binding = self.declare(scope, name, "import", BOTH, before=f"{there} as ")
         else:
             binding = self.declare(scope, alias, "import", BOTH)
-            made = literal(name) or token(name, "import")
-            self.module.imported.append(Imported(module, there, made))
+            self._imported(name, module)
         binding.source = (module, there)
+
+    def _imported(self, name: Any, module: str) -> None:
+        """A name of another module that stands apart from the binding that it gets."""
+        made = literal(name) or token(name, "import")
+        self.module.imported.append(Imported(module, self._name(name), made))
 
     def _name(self, node: Any) -> str:
         return self._string_value(node) if node.kind() == "string" else str(node.text())
@@ -613,7 +621,10 @@ class _ScopeBuilder:
     def _offer(self, scope: LexicalScope, name: str, binding: Binding) -> None:
         binding.exposed = True
         if scope.kind == "module":
-            self.module.exports.setdefault(name, Export(name)).binding = binding
+            self._export(name).binding = binding
+
+    def _export(self, name: str) -> Export:
+        return self.module.exports.setdefault(name, Export(name))
 
     def _clause_out(self, clause: Any, scope: LexicalScope) -> None:
         for one in named(clause):
@@ -625,7 +636,7 @@ class _ScopeBuilder:
             self.use(name, scope, BOTH)
             use = self.module.uses[-1]
             there = self._name(alias) if alias is not None else name.text()
-            export = self.module.exports.setdefault(there, Export(there))
+            export = self._export(there)
             export.source = ("", name.text())
             if alias is not None:
                 export.tokens.append(literal(alias) or token(alias, "export"))
@@ -639,28 +650,25 @@ class _ScopeBuilder:
             return
         for child in named(clauses[0]):
             if clauses[0].kind() == "namespace_export":
-                self._pass(
-                    self._name(child), "*", module, [literal(child) or token(child, "export")]
-                )
+                self._pass(child, "*", module)
                 continue
             # `export { default } from` has no name node in the grammar.
             name, alias = child.field("name"), child.field("alias")
             there = self._name(name) if name is not None else "default"
             if alias is None:
-                tokens = [] if name is None else [literal(name) or token(name, "export")]
-                self._pass(there, there, module, tokens)
+                self._pass(name, there, module)
             else:
                 if name is not None:
-                    made = literal(name) or token(name, "import")
-                    self.module.imported.append(Imported(module, there, made))
-                self._pass(
-                    self._name(alias), there, module, [literal(alias) or token(alias, "export")]
-                )
+                    self._imported(name, module)
+                self._pass(alias, there, module)
 
-    def _pass(self, name: str, there: str, module: str, tokens: list[NameToken]) -> None:
-        export = self.module.exports.setdefault(name, Export(name))
+    def _pass(self, node: Any, there: str, module: str) -> None:
+        """A name of another module that is exported, as a node says, or as it is there."""
+        name = self._name(node) if node is not None else there
+        export = self._export(name)
         export.source = (module, there)
-        export.tokens += tokens
+        if node is not None:
+            export.tokens.append(literal(node) or token(node, "export"))
 
     # CommonJS
 
@@ -674,13 +682,17 @@ class _ScopeBuilder:
         owner, _, name = target.rpartition(".")
         if owner in EXPORT_OBJECTS and free and name and left.kind() == "member_expression":
             self.module.common = True
-            export = self.module.exports.setdefault(name, Export(name))
-            export.tokens.append(token(left.field("property"), "export"))
-            if right.kind() == "identifier" and right.text() == name:
-                export.source = ("", name)
+            self._assigned(left.field("property"), right)
             self.all([left.field("object"), right], scope)
             return
         self.all([left, right], scope)
+
+    def _assigned(self, name: Any, value: Any) -> None:
+        """`exports.name = value`."""
+        export = self._export(name.text())
+        export.tokens.append(token(name, "export"))
+        if value is not None and value.kind() in _NAME_KINDS and value.text() == name.text():
+            export.source = ("", name.text())
 
     def _whole(self, right: Any, scope: LexicalScope) -> None:
         """`module.exports = ...`."""
@@ -693,21 +705,11 @@ class _ScopeBuilder:
             kind = child.kind()
             key = child.field("key") if kind == "pair" else child.field("name")
             if kind == "shorthand_property_identifier":
-                name = child.text()
-                export = self.module.exports.setdefault(name, Export(name))
-                export.source = ("", name)
-                export.tokens.append(token(child, "export"))
-                self.use(child, scope, before=f"{name}: ")
+                self._assigned(child, child)
+                self.use(child, scope, before=f"{child.text()}: ")
             elif key is not None and key.kind() == "property_identifier":
-                export = self.module.exports.setdefault(key.text(), Export(key.text()))
-                export.tokens.append(token(key, "export"))
                 value = child.field("value")
-                if (
-                    value is not None
-                    and value.kind() == "identifier"
-                    and value.text() == key.text()
-                ):
-                    export.source = ("", key.text())
+                self._assigned(key, value)
                 self.all([value] if kind == "pair" else [child], scope)
             else:
                 self.all([child], scope)
@@ -720,11 +722,6 @@ def _variables(scope: LexicalScope) -> LexicalScope:
 def _merged(scope: LexicalScope, name: str) -> LexicalScope:
     """Where a name is bound: a `var` that repeats a parameter is that parameter."""
     outer = scope.parent
-    if (
-        scope.kind == "body"
-        and outer is not None
-        and outer.kind == "function"
-        and name in outer.names
-    ):
-        return outer
+    if scope.kind == "body" and outer is not None and outer.kind == "function":
+        return outer if name in outer.names else scope
     return scope

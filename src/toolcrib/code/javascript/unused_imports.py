@@ -35,16 +35,12 @@ _JSX = frozenset(["React", "h", "Fragment", "jsx"])
 def plan_cleanup(project: Project, path: str) -> CleanupPlan:
     """See `toolcrib.code.operations.remove_unused_imports`."""
     program = ScriptProgram(project)
-    module = program.module(path)
-    display = project.display(path)
-    if module.errors:
-        raise UnsupportedContent(
-            f"{display} has a syntax error: it cannot be understood.", hint="Mend the file first."
-        )
+    module = program.understood(path)
     inside = (scope for use in module.uses for scope in use.scope.chain())
     if module.evals or any(scope.dynamic == "with" for scope in inside):
         raise UnsupportedContent(
-            f"{display} calls eval or has a with statement, so that any name may be used.",
+            f"{project.display(path)} calls eval or has a with statement, so that any name may be "
+            "used.",
             hint="Remove imports by edit_file.",
         )
     cleanup = _ImportCleanup(program, module)
@@ -219,8 +215,7 @@ class _ImportCleanup:
     def _is_unused_key(self, key: Any) -> bool:
         local = _local(key)
         binding = self.module.top.names.get(local) if local else None
-        is_global = not self.module.esm and not self.module.common and not self.module.calls
-        return binding is not None and not is_global and self._is_free(binding)
+        return binding is not None and not self.module.is_script and self._is_free(binding)
 
     def _stays_module(self) -> bool:
         """Whether a file is a module still, without the imports that go."""

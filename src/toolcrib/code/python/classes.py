@@ -12,7 +12,7 @@ from functools import cache
 from toolcrib.code.languages import name_set
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import last_name
+from toolcrib.code.python.source import Function, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
 
 _KNOWN_MODULES = name_set("""
@@ -21,9 +21,7 @@ _KNOWN_MODULES = name_set("""
     html.parser http.server socketserver numbers fractions cmd configparser
 """)
 """Modules of the standard library that can be loaded to see what their classes have."""
-_PLAIN = frozenset(
-    ["typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict", "typing.Any"]
-)
+_PLAIN = name_set("typing.Generic typing.Protocol typing.NamedTuple typing.TypedDict typing.Any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +41,16 @@ class PythonClass:
         """Its name."""
         return self.node.name
 
+    def binders(self, name: str) -> list[Occurrence]:
+        """Where its body binds a name."""
+        return self.scope.binders(name)
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
     """A function of a class body, with the name of its first parameter."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef
+    node: Function
     first: str
     of_class: bool
 
@@ -151,7 +153,7 @@ class ClassHierarchy:
 def method_of(file: PythonFile, scope: LexicalScope) -> tuple[PythonClass, Method] | None:
     """The class that a function is a method of, and how it calls its object."""
     node = scope.node
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(node, Function):
         return None
     above = scope.parent
     while above is not None and above.kind == "types":
@@ -169,13 +171,8 @@ def method_of(file: PythonFile, scope: LexicalScope) -> tuple[PythonClass, Metho
 
 def method_at(file: PythonFile, scope: LexicalScope) -> tuple[PythonClass, Method] | None:
     """The method in which a scope lies, also where it is of a function inside of it."""
-    at: LexicalScope | None = scope
-    while at is not None:
-        found = method_of(file, at)
-        if found is not None:
-            return found
-        at = at.parent
-    return None
+    found = (method_of(file, around) for around in scope.chain())
+    return next((method for method in found if method is not None), None)
 
 
 def self_stores(of: PythonClass, name: str) -> list[ast.Attribute]:
@@ -185,20 +182,15 @@ def self_stores(of: PythonClass, name: str) -> list[ast.Attribute]:
         if not isinstance(node.ctx, ast.Store) or not isinstance(node.value, ast.Name):
             continue
         method = method_at(of.file, of.file.within[node])
-        if method is not None and method[0] == of and method[1].first == node.value.id:  # noqa: SIM102 - reads best so
-            if of.file.enclosing(node, ast.ClassDef) is of.node:
-                found.append(node)
+        is_own = method is not None and method[0] == of and method[1].first == node.value.id
+        if is_own and of.file.enclosing(node, ast.ClassDef) is of.node:
+            found.append(node)
     return found
 
 
 def defines(of: PythonClass, name: str) -> bool:
     """Whether a class itself gives its objects a name."""
-    return bool(of.scope.binders(name)) or bool(self_stores(of, name))
-
-
-def binders(of: PythonClass, name: str) -> list[Occurrence]:
-    """Where a class body binds a name."""
-    return of.scope.binders(name)
+    return bool(of.binders(name)) or bool(self_stores(of, name))
 
 
 @cache

@@ -20,13 +20,12 @@ from toolcrib.code.python.classes import method_of
 from toolcrib.code.python.inference import Inference
 from toolcrib.code.python.members import MemberReferences
 from toolcrib.code.python.program import Program
-from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import is_name
+from toolcrib.code.python.scopes import PythonFile, parameters
+from toolcrib.code.python.source import Function, first_line, is_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.core.errors import BadInput
 from toolcrib.files.content.faithful import Splice
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -70,12 +69,6 @@ class PythonSelection:
         return self.body[self.last + 1 :]
 
 
-def top_of(node: ast.stmt) -> int:
-    """The first line of a statement, its decorators included."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
-
-
 def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
     """The statements on some lines.
 
@@ -83,15 +76,15 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
         BadInput: they are not whole statements of one block.
     """
     lines = need_lines(file.source.lines, start, end, file.path)
-    best: tuple[list[ast.stmt], list[ast.AST]] | None = None
+    best: tuple[list[ast.stmt], list[ast.stmt], list[ast.AST]] | None = None
     todo: list[tuple[ast.AST, list[ast.AST]]] = [(file.source.tree, [])]
     while todo:
         node, above = todo.pop()
         around = [node, *above]
         for body in bodies_of(node):
-            touched = [s for s in body if top_of(s) <= end and (s.end_lineno or 0) >= start]
-            if touched and start <= top_of(touched[0]) and (touched[-1].end_lineno or 0) <= end:
-                best = (body, around)
+            touched = [s for s in body if first_line(s) <= end and (s.end_lineno or 0) >= start]
+            if touched and start <= first_line(touched[0]) and (touched[-1].end_lineno or 0) <= end:
+                best = (body, touched, around)
             todo += [(s, around) for s in touched]
         todo += [(h, around) for h in getattr(node, "handlers", ())]
         todo += [(c, around) for c in getattr(node, "cases", ())]
@@ -99,9 +92,9 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
             break
     if best is None:
         raise not_whole(f"Lines {start} to {end}")
-    body, above = best
-    inside = [i for i, s in enumerate(body) if top_of(s) <= end and (s.end_lineno or 0) >= start]
-    part = PythonSelection(body, inside[0], inside[-1], above, *lines)
+    body, touched, above = best
+    first, last = body.index(touched[0]), body.index(touched[-1])
+    part = PythonSelection(body, first, last, above, *lines)
     if _holds_more(file, part):
         raise not_whole(f"Lines {start} to {end}")
     _need_own_lines(file, part)
@@ -111,7 +104,7 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
 def _holds_more(file: PythonFile, part: PythonSelection) -> bool:
     """Whether the lines have code before or behind the statements, such as `else:`."""
     last = part.statements[-1]
-    before = file.source.lines[part.begin - 1 : top_of(part.statements[0]) - 1]
+    before = file.source.lines[part.begin - 1 : first_line(part.statements[0]) - 1]
     after = file.source.lines[last.end_lineno or last.lineno : part.end]
     return any(line.strip() and not line.lstrip().startswith("#") for line in (*before, *after))
 
@@ -124,13 +117,9 @@ def bodies_of(node: ast.AST) -> list[list[ast.stmt]]:
 
 def _need_own_lines(file: PythonFile, part: PythonSelection) -> None:
     first, last = part.statements[0], part.statements[-1]
-    start = file.source.starts[top_of(first) - 1]
-    begin = min(
-        [
-            file.source.start(first),
-            *(file.source.start(d) - 1 for d in getattr(first, "decorator_list", ())),
-        ]
-    )
+    start = file.source.starts[first_line(first) - 1]
+    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+    begin = min([file.source.start(first), *(file.source.start(d) - 1 for d in decorators)])
     stop = file.source.starts[last.end_lineno or last.lineno] - 1
     before = file.source.text[start:begin].strip()
     after = file.source.text[file.source.end(last) : stop].strip()
@@ -184,9 +173,9 @@ class FlowAnalysis:
         """An expression or a simple statement: its reads first, then what it binds."""
         if node is None:
             return
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):  # noqa: SIM102 - reads best so
-            if self._is_ours(node.target):
-                self._read(node.target.id, flow)
+        target = node.target if isinstance(node, ast.AugAssign) else None
+        if isinstance(target, ast.Name) and self._is_ours(target):
+            self._read(target.id, flow)
         maybe = _sometimes(node)
         stores: set[str] = set()
         for inner in ast.walk(node):
@@ -304,6 +293,12 @@ class FlowAnalysis:
         self._join(flow, branches)
 
 
+_MAYBE_RUN = (
+    ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+    ast.Lambda | Function | ast.Assert,
+)
+
+
 def _sometimes(node: ast.AST) -> set[ast.AST]:
     """Names in an expression that are bound only in some cases."""
     found: set[ast.AST] = set()
@@ -315,13 +310,7 @@ def _sometimes(node: ast.AST) -> set[ast.AST]:
             parts = [inner.body, inner.orelse]
         elif isinstance(inner, ast.Compare):
             parts = list(inner.comparators[1:])
-        elif isinstance(
-            inner,
-            (
-                ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
-                ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assert,
-            ),
-        ):
+        elif isinstance(inner, _MAYBE_RUN):
             parts = [inner]
         for part in parts:
             found |= set(ast.walk(part))
@@ -368,20 +357,15 @@ class PythonExtraction:
         return min((b.order for b in self.scope.binders(name)), default=0)
 
     def _stored(self) -> set[str]:
-        start, stop = self._lines()
         return {
             b.name
             for bound in self.scope.names.values()
             for b in bound.declarations
-            if start <= b.token.line <= stop and b.role not in ("annotate", "delete")
+            if self._is_in(b) and b.role not in ("annotate", "delete")
         }
 
-    def _lines(self) -> tuple[int, int]:
-        return self.part.begin, self.part.end
-
     def _is_in(self, occurrence: Occurrence) -> bool:
-        start, stop = self._lines()
-        return start <= occurrence.token.line <= stop
+        return self.part.begin <= occurrence.token.line <= self.part.end
 
     def _is_given(self, name: str) -> bool:
         """Whether a name has to be handed over."""
@@ -427,39 +411,31 @@ class PythonExtraction:
             )
         return [*self._crossing(), *self._dynamic(), *self._unproven(), *self._taken()]
 
-    def _at(self, node: ast.AST) -> str:
-        return self.file.at(node)
-
     def _crossing(self) -> list[str]:
-        found = []
+        found, at = [], self.file.at
         first = self.part.statements[0]
-        if (
-            (
-                isinstance(first, ast.Expr)
-                and self.part.first == 0
-                and isinstance(first.value, ast.Constant)
-            )
-            and isinstance(first.value.value, str)
-            and self.part.body is getattr(self.scope.node, "body", None)
-        ):
-            found.append(f"{self._at(first)}it is a docstring.")
-        for statement in self.part.statements:
-            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-                found.append(f"{self._at(statement)}it must stay at the top.")  # noqa: PERF401 - reads best so
+        is_first = self.part.first == 0 and self.part.body is getattr(self.scope.node, "body", None)
+        value = first.value if isinstance(first, ast.Expr) else None
+        if is_first and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            found.append(f"{at(first)}it is a docstring.")
+        found += [
+            f"{at(statement)}it must stay at the top."
+            for statement in self.part.statements
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        ]
         for node in self.nodes:
             if self.file.within.get(node) is not self.scope:
                 continue
             word = type(node).__name__.lower()
             if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
-                found.append(f"{self._at(node)}`{word.removesuffix('from')}` leaves the function.")
+                found.append(f"{at(node)}`{word.removesuffix('from')}` leaves the function.")
             elif isinstance(node, ast.Break | ast.Continue) and not self._loops_inside(node):
-                found.append(f"{self._at(node)}`{word}` belongs to a loop outside of the lines.")
+                found.append(f"{at(node)}`{word}` belongs to a loop outside of the lines.")
             elif isinstance(node, ast.Global | ast.Nonlocal | ast.Delete):
-                found.append(
-                    f"{self._at(node)}`{'del' if word == 'delete' else word}` is not moved."
-                )
+                word = "del" if word == "delete" else word
+                found.append(f"{at(node)}`{word}` is not moved.")
             elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                found.append(f"{self._at(node)}`import *` is not moved.")
+                found.append(f"{at(node)}`import *` is not moved.")
         return found
 
     def _loops_inside(self, node: ast.AST) -> bool:
@@ -471,7 +447,7 @@ class PythonExtraction:
         return False
 
     def _dynamic(self) -> list[str]:
-        found = []
+        found, at = [], self.file.at
         for call in self.file.calls("eval", "exec", "locals", "vars", "dir"):
             within = self.file.within[call]
             if (
@@ -479,62 +455,51 @@ class PythonExtraction:
                 and not (call.args and call.func.id in ("vars", "dir"))
                 and (call in self.nodes or (self.function and within is self.scope))
             ):
-                found.append(f"{self._at(call)}{call.func.id}() sees the names of its function.")
-        for call in self.file.calls("_getframe", "currentframe"):
-            if call in self.nodes:
-                found.append(f"{self._at(call)}it looks at the function that runs.")  # noqa: PERF401 - reads best so
-        if self.method is None:
-            for call in self.file.calls("super"):
-                if call in self.nodes and not call.args and self.file.within[call].kind != "class":  # noqa: SIM102 - reads best so
-                    if self.function is not None and self.file.within[call] is self.scope:
-                        found.append(f"{self._at(call)}super() needs its method.")
+                found.append(f"{at(call)}{call.func.id}() sees the names of its function.")
+        found += [
+            f"{at(call)}it looks at the function that runs."
+            for call in self.file.calls("_getframe", "currentframe")
+            if call in self.nodes
+        ]
+        if self.method is None and self.function is not None:
+            found += [
+                f"{at(call)}super() needs its method."
+                for call in self.file.calls("super")
+                if call in self.nodes and not call.args and self.file.within[call] is self.scope
+            ]
         return found
 
     def _unproven(self) -> list[str]:
-        found = []
-        declared = self.scope.globals | self.scope.nonlocals
-        start, _ = self._lines()
-        for occurrence in self.scope.occurrences:
-            if (
-                occurrence.name in declared
-                and self._is_in(occurrence)
-                and occurrence.role != "load"
-            ):
-                found.append(  # noqa: PERF401 - reads best so
-                    f"{self.file.path}:{occurrence.token.line}: {occurrence.name} is "
-                    "not a name of this function."
-                )
-        before = self._bound_before()
-        for name in self.parameters:
-            if name not in before:
-                found.append(  # noqa: PERF401 - reads best so
-                    f"{self.file.path}:{start}: {name} may not be bound before these lines."
-                )
+        declared, path = self.scope.globals | self.scope.nonlocals, self.file.path
+        found = [
+            f"{path}:{one.token.line}: {one.name} is not a name of this function."
+            for one in self.scope.occurrences
+            if one.name in declared and self._is_in(one) and one.role != "load"
+        ]
+        start, before = f"{path}:{self.part.begin}: ", self._bound_before()
+        found += [
+            f"{start}{name} may not be bound before these lines."
+            for name in self.parameters
+            if name not in before
+        ]
         found += self._captured()
         if self.method is not None and self.method[1].first in self.stored:
-            found.append(f"{self.file.path}:{start}: {self.method[1].first} is bound anew.")
+            found.append(f"{start}{self.method[1].first} is bound anew.")
         return found
 
     def _bound_before(self) -> set[str]:  # noqa: C901 - one list of cases
         """Names that are surely bound when the lines begin."""
         bound: set[str] = set()
         if self.function is not None:
-            arguments = self.function.args
-            more = [a for a in (arguments.vararg, arguments.kwarg) if a]
-            bound = {
-                a.arg
-                for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
-            }
+            bound = {argument.arg for argument in parameters(self.function.args)}
         chain = [self.part.statements[0], *self.part.above]
         chain = chain[: chain.index(self.scope.node) + 1]
         for node, inner in reversed(list(zip(chain[1:], chain, strict=False))):
             if isinstance(node, ast.For | ast.AsyncFor) and inner in node.body:
                 bound |= self.flow.of([node.target], bound).bound
             elif isinstance(node, ast.With | ast.AsyncWith):
-                for item in node.items:
-                    bound = self.flow.of(
-                        [v for v in (item.context_expr, item.optional_vars) if v], bound
-                    ).bound
+                parts = [p for i in node.items for p in (i.context_expr, i.optional_vars) if p]
+                bound = self.flow.of(parts, bound).bound
             elif isinstance(node, ast.If | ast.While):
                 bound = self.flow.of([node.test], bound).bound
             elif isinstance(node, ast.ExceptHandler) and node.name:
@@ -575,34 +540,31 @@ class PythonExtraction:
         return found
 
     def _later(self, bound: list[Occurrence]) -> bool:
-        start, _ = self._lines()
         in_loop = any(isinstance(n, LOOPS) for n in self.part.above)
-        return any(b.token.line > start or in_loop for b in bound if b.role != "parameter")
+        rebound = [b for b in bound if b.role != "parameter"]
+        return any(b.token.line > self.part.begin or in_loop for b in rebound)
 
     def _taken(self) -> list[str]:
-        found = []
         if self.method is not None:
             members = MemberReferences(
-                self.inference.classes.program, self.inference, self.method[0], self.name
+                self.inference.program, self.inference, self.method[0], self.name
             )
             members.search()
             members.related |= {self.method[0]}
             return members.clashes(self.name)
-        for occurrence in self.file.top.all():
-            if occurrence.name == self.name:
-                found.append(  # noqa: PERF401 - reads best so
-                    f"{self.file.path}:{occurrence.token.line}: {self.name} is used already."
-                )
-        return found[:1]
+        taken = next((one for one in self.file.top.all() if one.name == self.name), None)
+        if taken is None:
+            return []
+        return [f"{self.file.path}:{taken.token.line}: {self.name} is used already."]
 
     # The new text
 
     def splices(self) -> list[Splice]:
         """The changes of the file."""
         source = self.file.source
-        start, stop = self._lines()
+        start, stop = self.part.begin, self.part.end
         begin, end = source.starts[start - 1], min(source.starts[stop], len(source.text))
-        indent = indent_of(source.lines[top_of(self.part.statements[0]) - 1])
+        indent = indent_of(source.lines[first_line(self.part.statements[0]) - 1])
         anchor = self._anchor()
         outer = indent_of(source.lines[anchor - 1])
         unit = self._unit(outer)
@@ -626,25 +588,20 @@ class PythonExtraction:
     def _anchor(self) -> int:
         """The line before which the new function goes."""
         if self.function is not None:
-            return _with_comments(self.file, top_of(self.function))
+            return _with_comments(self.file, first_line(self.function))
         chain = [self.part.statements[0], *self.part.above]
         top = chain[chain.index(self.file.source.tree) - 1]
         assert isinstance(top, ast.stmt)
-        return (
-            _with_comments(self.file, top_of(top))
-            if top is not self.part.statements[0]
-            else self.part.begin
-        )
+        if top is self.part.statements[0]:
+            return self.part.begin
+        return _with_comments(self.file, first_line(top))
 
     def _unit(self, outer: str) -> str:
         if self.function is not None:
-            line = self.file.source.lines[top_of(self.function.body[0]) - 1]
+            line = self.file.source.lines[first_line(self.function.body[0]) - 1]
             inner = indent_of(line)
-            if (
-                inner.startswith(outer)
-                and len(inner) > len(outer)
-                and not line[len(inner) :].startswith("def")
-            ):
+            is_deeper = inner.startswith(outer) and len(inner) > len(outer)
+            if is_deeper and not line[len(inner) :].startswith("def"):
                 return inner[len(outer) :]
         return "\t" if any(line.startswith("\t") for line in self.file.source.lines) else "    "
 

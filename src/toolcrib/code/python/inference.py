@@ -16,10 +16,9 @@ from toolcrib.code.python.classes import (
 )
 from toolcrib.code.python.program import ExternalName, ModuleTarget, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import decorator_names, last_name
+from toolcrib.code.python.source import Function, decorator_names, last_name
 from toolcrib.code.scopes import Occurrence
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_DEPTH = 24
 
 
@@ -51,9 +50,7 @@ Values = frozenset[Value] | None
 """All that it can be; None: it can be something that is not known."""
 PLAIN = frozenset([Value("plain")])
 NOTHING: frozenset[Value] = frozenset()
-SAME_ITEMS = frozenset(
-    ["list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter", "deque", "chain"]
-)
+SAME_ITEMS = name_set("list tuple set frozenset sorted reversed iter filter deque chain")
 PLAIN_CALLS = name_set("""
     len str int float bool bytes repr print range abs round hash id isinstance issubclass
     callable ord chr hex bin oct format input sum any all open bytearray complex object
@@ -66,15 +63,9 @@ BOXES = name_set("""
     tuple Tuple Generator AsyncIterator AsyncIterable MutableSequence AbstractSet KeysView
     ValuesView MutableSet Reversible Container
 """)
-MAPS = frozenset(
-    ["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"]
-)
-THROUGH = name_set("""
-    Optional Union Final ClassVar Annotated Required NotRequired ReadOnly InitVar
-""")
-PLAIN_TYPES = frozenset(
-    ["str", "int", "float", "bool", "bytes", "None", "complex", "bytearray", "range"]
-)
+MAPS = name_set("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict")
+THROUGH = name_set("Optional Union Final ClassVar Annotated Required NotRequired ReadOnly InitVar")
+PLAIN_TYPES = name_set("str int float bool bytes None complex bytearray range")
 PLAIN_MODULES = name_set("""
     json logging argparse io datetime decimal pathlib string fractions math re time os os.path
     sys hashlib uuid base64 struct socket subprocess textwrap csv
@@ -82,7 +73,9 @@ PLAIN_MODULES = name_set("""
 """Modules whose functions and classes give nothing back of what a program hands to them."""
 TRANSPARENT = name_set("""
     staticmethod classmethod abstractmethod override final lru_cache cache overload
+    property cached_property contextmanager setter
 """)
+"""Decorators behind which a function gives back what it says."""
 
 
 def box(items: Values, name: str = "") -> frozenset[Value]:
@@ -129,19 +122,15 @@ class Inference:
         if key in self._busy or len(self._busy) > MAX_DEPTH * 4:
             return NOTHING if key in self._busy else None
         self._busy.add(key)
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
         try:
-            found = self._of(file, node)
+            found: Values = method(file, node) if method is not None else None
         except RecursionError:
             found = None
         finally:
             self._busy.discard(key)
         if not self._busy:
             self._known[key] = found
-        return found
-
-    def _of(self, file: PythonFile, node: ast.AST) -> Values:
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
-        found: Values = method(file, node) if method is not None else None
         return found
 
     # Names
@@ -235,9 +224,9 @@ class Inference:
     def _unpacked(self, file: PythonFile, pattern: ast.Tuple | ast.List, node: ast.AST) -> Values:
         above = file.parents.get(pattern)
         index = pattern.elts.index(node)  # type: ignore[arg-type]
-        if isinstance(above, ast.Assign) and isinstance(above.value, ast.Tuple):  # noqa: SIM102 - reads best so
-            if len(above.value.elts) == len(pattern.elts):
-                return self.of(file, above.value.elts[index])
+        if isinstance(above, ast.Assign) and isinstance(above.value, ast.Tuple):
+            values = above.value.elts
+            return self.of(file, values[index]) if len(values) == len(pattern.elts) else None
         if isinstance(above, ast.For | ast.comprehension) and isinstance(above.iter, ast.Call):
             called = last_name(above.iter.func)
             if called == "enumerate" and above.iter.args and isinstance(above.iter.func, ast.Name):
@@ -245,19 +234,16 @@ class Inference:
             if called == "zip" and index < len(above.iter.args):
                 return self.items(self.of(file, above.iter.args[index]))
             if called == "items" and isinstance(above.iter.func, ast.Attribute):
-                return (
-                    PLAIN
-                    if not index
-                    else self.items(self.of(file, above.iter.func.value), mapped=True)
-                )
+                if not index:
+                    return PLAIN
+                return self.items(self.of(file, above.iter.func.value), mapped=True)
         return None
 
     def _entered(self, file: PythonFile, node: ast.expr) -> Values:
         parts: list[Values] = []
         for value in self.of(file, node) or [None]:
             if value is not None and value.kind == "object":
-                got = self.member(value, "__enter__")
-                parts.append(self.called(got) if got is not None else None)
+                parts.append(self.called(self.member(value, "__enter__")))
             elif value is not None and value.name == "context":
                 parts.append(value.items)
             else:
@@ -309,15 +295,12 @@ class Inference:
         assert value.of is not None
         own = self.classes.project_mro(value.of)
         for above in own[1:] if value.kind == "super" else own:
-            found: list[Values] = []
             symbol = PythonSymbol(above.file, above.scope, name)
             bound = [b for b in symbol.binders if b.role != "delete"]
-            for binder in bound:
-                found.append(self._given(above.file, binder, symbol))  # noqa: PERF401 - reads best so
-            declared = [b for b in bound if _annotation(above.file, b) is not None]
-            if not declared:
-                for store in self_stores(above, name):
-                    found.append(self._stored_value(above.file, store))  # noqa: PERF401 - reads best so
+            found = [self._given(above.file, binder, symbol) for binder in bound]
+            if not any(_annotation(above.file, b) for b in bound):
+                stores = self_stores(above, name)
+                found += [self._stored_value(above.file, store) for store in stores]
             if found:
                 return union(found)
         if name == "__class__" and value.kind == "object":
@@ -370,17 +353,15 @@ class Inference:
             elif value.kind == "function" and value.file is not None and value.node is not None:
                 parts.append(self.returned(value.file, value.node))
             elif value.kind == "object":
-                call = self.member(value, "__call__")
-                parts.append(self.called(call) if call is not None else None)
+                parts.append(self.called(self.member(value, "__call__")))
             else:
                 parts.append(PLAIN if value.kind == "plain" else None)
         return union(parts)
 
     def returned(self, file: PythonFile, node: Function) -> Values:
         """What a function gives back."""
-        known = TRANSPARENT | {"property", "cached_property", "contextmanager", "setter"}
         names = decorator_names(node)
-        if names - known:
+        if names - TRANSPARENT:
             return None
         if node.returns is not None:
             found = self.annotated(file, node.returns, node)
@@ -397,17 +378,13 @@ class Inference:
         inside = [n for n in ast.walk(node) if file.within.get(n) is scope]
         yields = [n for n in inside if isinstance(n, ast.Yield | ast.YieldFrom)]
         if yields:
-            items = [
-                self.of(file, y.value)
-                if isinstance(y, ast.Yield)
-                else self.items(self.of(file, y.value))
-                for y in yields
-            ]
-            return box(union(items))
+            plain = [self.of(file, y.value) for y in yields if isinstance(y, ast.Yield)]
+            others = [self.of(file, y.value) for y in yields if isinstance(y, ast.YieldFrom)]
+            return box(union([*plain, *map(self.items, others)]))
         given = [n.value for n in inside if isinstance(n, ast.Return)]
         return union([PLAIN, *(self.of(file, v) for v in given if v is not None)])
 
-    def _foreign(self, file: PythonFile, node: ast.Call, name: str) -> Values:  # noqa: C901 - one list of cases
+    def _foreign(self, file: PythonFile, node: ast.Call, name: str) -> Values:
         module, _, last = name.rpartition(".")
         first = self.of(file, node.args[0]) if node.args else None
         if last in PLAIN_CALLS and module == "builtins":
@@ -426,9 +403,9 @@ class Inference:
             return union([self.of(file, a) for a in node.args])
         if name in ("copy.copy", "copy.deepcopy", "dataclasses.replace"):
             return first
-        if name == "builtins.type" and len(node.args) == 1 and first is not None:  # noqa: SIM102 - reads best so
-            if all(v.kind == "object" for v in first):
-                return frozenset(Value("class", of=v.of) for v in first)
+        if name == "builtins.type" and len(node.args) == 1 and first is not None:
+            known = all(v.kind == "object" for v in first)
+            return frozenset(Value("class", of=v.of) for v in first) if known else None
         if last == "cast" and len(node.args) == 2:
             return self.annotated(file, node.args[0])
         if name in {"builtins.enumerate", "builtins.zip"}:
@@ -487,8 +464,7 @@ class Inference:
             elif value.kind == "class" and value.of is not None:
                 parts.append(frozenset([value]))
             elif value.kind == "object":
-                got = self.member(value, "__getitem__")
-                parts.append(self.called(got) if got is not None else None)
+                parts.append(self.called(self.member(value, "__getitem__")))
             else:
                 parts.append(PLAIN if value.kind == "plain" else None)
         return union(parts)
@@ -503,12 +479,8 @@ class Inference:
         return self.of(file, node.value)
 
     def _await(self, file: PythonFile, node: ast.Await) -> Values:
-        return union(
-            [
-                v.items if v.name == "coroutine" else None
-                for v in self.of(file, node.value) or [Value("foreign")]
-            ]
-        )
+        values = self.of(file, node.value) or [Value("foreign")]
+        return union([v.items if v.name == "coroutine" else None for v in values])
 
     def _unaryop(self, file: PythonFile, node: ast.UnaryOp) -> Values:
         if isinstance(node.op, ast.Not):
@@ -525,8 +497,7 @@ class Inference:
         if all(v.kind == "box" for v in left | right):
             return left | right
         name = OPERATORS.get(type(node.op), "")
-        got = union([self.member(v, name) for v in left]) if name else None
-        return self.called(got) if got is not None else None
+        return self.called(union([self.member(v, name) for v in left])) if name else None
 
     def items(self, values: Values, *, mapped: bool = False) -> Values:
         """What iterating gives; with `mapped`, the values of a mapping and not its keys."""
@@ -538,8 +509,7 @@ class Inference:
                 is_keys = value.name == "dict" and not mapped
                 parts.append(PLAIN if is_keys else value.items)
             elif value.kind == "object":
-                got = self.member(value, "__iter__")
-                parts.append(self.items(self.called(got)) if got is not None else None)
+                parts.append(self.items(self.called(self.member(value, "__iter__"))))
             else:
                 parts.append(PLAIN if value.kind == "plain" else None)
         return union(parts)
@@ -555,12 +525,7 @@ class Inference:
                 return self._quoted(file, node)
             return PLAIN
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return union(
-                [
-                    self.annotated(file, node.left, function),
-                    self.annotated(file, node.right, function),
-                ]
-            )
+            return union([self.annotated(file, e, function) for e in (node.left, node.right)])
         if isinstance(node, ast.Tuple):
             return union([self.annotated(file, e, function) for e in node.elts])
         if isinstance(node, ast.Subscript):
@@ -597,12 +562,8 @@ class Inference:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name in THROUGH:
             wanted = parts[:1] if name == "Annotated" else parts
-            return union(
-                [
-                    PLAIN if name == "Optional" else NOTHING,
-                    *(self.annotated(file, p, function) for p in wanted),
-                ]
-            )
+            allowed = [self.annotated(file, p, function) for p in wanted]
+            return union([PLAIN, *allowed] if name == "Optional" else allowed)
         if name in BOXES:
             arguments = [p for p in parts if not (isinstance(p, ast.Constant) and p.value is ...)]
             arguments = arguments[:1] if "Generator" in name else arguments
@@ -611,11 +572,9 @@ class Inference:
             return box(self.annotated(file, parts[1], function), "dict")
         if name in ("type", "Type"):
             found = self.annotated(file, parts[0], function)
-            return (
-                frozenset(Value("class", of=v.of) for v in found)
-                if found and all(v.of for v in found)
-                else None
-            )
+            if not found or not all(v.of for v in found):
+                return None
+            return frozenset(Value("class", of=v.of) for v in found)
         if name in ("Literal", "Callable"):
             return PLAIN if name == "Literal" else None
         return self.annotated(file, node.value, function)

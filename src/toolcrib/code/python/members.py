@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from toolcrib.code.languages import name_set
 from toolcrib.code.places import ReferenceCollector
-from toolcrib.code.python.classes import ClassHierarchy, PythonClass, binders, defines, method_of
+from toolcrib.code.python.classes import ClassHierarchy, PythonClass, defines, method_of
 from toolcrib.code.python.inference import Inference, Values
 from toolcrib.code.python.names import add_occurrence, is_python, local_references, texts
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import decorator_names, last_name
+from toolcrib.code.python.source import Function, decorator_names, last_name
 
 MAX_SCANNED_BYTES = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""
@@ -60,9 +60,7 @@ class MemberReferences:
         """Find all references that the text proves; what it does not is an obstacle."""
         found = self.result
         self.files, closed = self.program.mentioning(self.name)
-        for why in closed:
-            if is_python(why):
-                found.add_obstacle(why)
+        found.add_obstacles(filter(is_python, closed))
         self.find_family()
         for one in self.family:
             self._defined(found, one)
@@ -105,11 +103,9 @@ class MemberReferences:
             size = sum(len(project.text(p)) for p in project.mentioning("class ", ["python"])[0])
         except Exception:  # noqa: BLE001 - a file that cannot be read has no classes for us
             size = MAX_SCANNED_BYTES + 1
-        return (
-            ["class "]
-            if size <= MAX_SCANNED_BYTES
-            else [c.name for c in self.classes.project_mro(self.start)]
-        )
+        if size <= MAX_SCANNED_BYTES:
+            return ["class "]
+        return [c.name for c in self.classes.project_mro(self.start)]
 
     # Places
 
@@ -118,13 +114,12 @@ class MemberReferences:
             if use.role == "import":
                 found.add_obstacle(f"{one.file.path}:{use.token.line}: an import defines it.")
             add_occurrence(found, one.file, use)
-        for scope in one.scope.walk():
-            for o in scope.occurrences:
-                if o.name == self.name and o.mixed and scope is one.scope:
-                    found.add_obstacle(
-                        f"{one.file.path}:{o.token.line}: it may mean another name there."
-                    )
-        for binder in binders(one, "__slots__") + binders(one, "__match_args__"):
+        for o in one.scope.occurrences:
+            if o.name == self.name and o.mixed:
+                found.add_obstacle(
+                    f"{one.file.path}:{o.token.line}: it may mean another name there."
+                )
+        for binder in one.binders("__slots__") + one.binders("__match_args__"):
             parent = one.file.parents.get(binder.node)
             for node in ast.walk(parent) if parent is not None else ():
                 if isinstance(node, ast.Constant) and node.value == self.name:
@@ -141,9 +136,8 @@ class MemberReferences:
             if file is self.start.file and file.enclosing(node, ast.ClassDef) is self.start.node:
                 found.add(file, token)
             return
-        if self.program.module_of(file, node.value) is not None or is_outside(
-            self.program, file, node.value
-        ):
+        is_module = self.program.module_of(file, node.value) is not None
+        if is_module or is_outside(self.program, file, node.value):
             return
         verdict = self.ownership(self.inference.of(file, node.value))
         if verdict == "ours":
@@ -239,11 +233,11 @@ class MemberReferences:
                 found.add_obstacle(f"{file.path}:1: {mangled} stands there.")
             return
         for one in dict.fromkeys([*self.family, *sorted_classes(self.related)]):
-            for why in self.classes.unknown_bases(one, self.name):
-                found.add_obstacle(why)
-            if any(last_name(b) == "TypedDict" for b in one.node.bases):
+            found.add_obstacles(self.classes.unknown_bases(one, self.name))
+            bases = {last_name(base) for base in one.node.bases}
+            if "TypedDict" in bases:
                 found.add_obstacle(f"{one.file.at(one.node)}the names of a TypedDict are keys.")
-            if any(last_name(b) == "Protocol" for b in one.node.bases):
+            if "Protocol" in bases:
                 found.add_obstacle(
                     f"{one.file.at(one.node)}a protocol is met by classes that do not name it."
                 )
@@ -267,29 +261,23 @@ class MemberReferences:
                 if self.program.module_of(file, call.args[0]) is not None:
                     continue
                 if self.ownership(self.inference.of(file, call.args[0])) != "others":
-                    found.add_obstacle(
-                        f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
-                    )
+                    found.add_obstacle(_by_text(file, call))
             for call in file.calls(*_OPERATOR_CALLS):
                 values = [a.value if isinstance(a, ast.Constant) else None for a in call.args]
                 if any(v is None or self.name in str(v).split(".") for v in values):
-                    found.add_obstacle(
-                        f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
-                    )
+                    found.add_obstacle(_by_text(file, call))
         if any(_is_field(c, self.name) for c in self.family):
             self._dumped(found)
 
     def _dumped(self, found: ReferenceCollector) -> None:
         """Fields that are turned into the keys of a mapping."""
         for file in self.program.mentioning(*_FIELD_USES)[0]:
-            calls = [
-                (c, c.args[0] if c.args else None) for c in file.calls("asdict", "fields", "vars")
-            ]
-            dicts = [
-                (n, n.value) for n in (*file.attributes("__dict__"), *file.attributes("_asdict"))
-            ]
-            for node, value in (*calls, *dicts):
-                if value is not None and self.ownership(self.inference.of(file, value)) != "others":
+            values: list[tuple[ast.AST, ast.expr]] = []
+            values += [(c, c.args[0]) for c in file.calls("asdict", "fields", "vars") if c.args]
+            for name in ("__dict__", "_asdict"):
+                values += [(node, node.value) for node in file.attributes(name)]
+            for node, value in values:
+                if self.ownership(self.inference.of(file, value)) != "others":
                     found.add_obstacle(f"{file.at(node)}the names of fields are used as text.")
 
     def _formatted(self, found: ReferenceCollector) -> None:
@@ -317,9 +305,8 @@ class MemberReferences:
                 if defines(above, new):
                     found[f"{above.file.at(above.node)}{above.name} has {new} already."] = None
             if self.classes.foreign_has(one, new):
-                found[f"{one.file.at(one.node)}a base class of {one.name} has {new} already."] = (
-                    None
-                )
+                where = one.file.at(one.node)
+                found[f"{where}a base class of {one.name} has {new} already."] = None
         return list(found)
 
 
@@ -334,7 +321,11 @@ def _is_field(of: PythonClass, name: str) -> bool:
     tuples = {last_name(b) for b in of.node.bases}
     if not made and not tuples:
         return False
-    return any(b.role in ("annotate", "assign") for b in binders(of, name))
+    return any(b.role in ("annotate", "assign") for b in of.binders(name))
+
+
+def _by_text(file: PythonFile, call: ast.Call) -> str:
+    return f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
 
 
 def _key(node: ast.Subscript) -> object:
@@ -362,7 +353,7 @@ def is_outside(program: Program, file: PythonFile, node: ast.AST) -> bool:
 
 
 def _has_init(classes: ClassHierarchy, of: PythonClass) -> bool:
-    return any(binders(c, "__init__") for c in classes.project_mro(of))
+    return any(c.binders("__init__") for c in classes.project_mro(of))
 
 
 # Parameters that callers give by keyword
@@ -371,7 +362,6 @@ _PLAIN_DECORATORS = name_set("""
     staticmethod classmethod property abstractmethod override final overload cache lru_cache
     contextmanager asynccontextmanager setter deleter wraps cached_property
 """)
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(eq=False)
@@ -423,11 +413,9 @@ class ParameterReferences:
         members.files = self.program.mentioning(node.name)[0]
         members.find_family()
         for one in members.family:
-            for why in self.inference.classes.unknown_bases(one, node.name):
-                found.add_obstacle(why)
-            for binder in binders(one, node.name):
-                if isinstance(binder.node, Function) and binder.node is not node:
-                    own.append((one.file, binder.node))  # noqa: PERF401 - reads best so
+            found.add_obstacles(self.inference.classes.unknown_bases(one, node.name))
+            others = (binder.node for binder in one.binders(node.name))
+            own += [(one.file, n) for n in others if isinstance(n, Function) and n is not node]
         return own
 
     def _override(self, found: ReferenceCollector, file: PythonFile, function: Function) -> None:
@@ -449,10 +437,9 @@ class ParameterReferences:
                 found.add_obstacle(
                     f"{file.at(node)}what @{name} does with the parameters cannot be told."
                 )
-        is_test = function.name.startswith("test") and file.path.rpartition("/")[2].startswith(
-            "test"
-        )
-        if is_test or file.path.endswith("conftest.py"):
+        name = file.path.rpartition("/")[2]
+        is_test = function.name.startswith("test") and name.startswith("test")
+        if is_test or name.endswith("conftest.py"):
             found.add_obstacle(
                 f"{file.at(function)}pytest finds fixtures by the names of parameters."
             )
@@ -507,10 +494,9 @@ class ParameterReferences:
             wanted = ("__init__", "__new__") if kind == "class" else ("__call__",)
             for name in wanted:
                 for one in self.inference.classes.project_mro(of):
-                    made = [b.node for b in binders(one, name)]
+                    made = {b.node for b in one.binders(name)}
                     if made:
-                        return "ours" if set(made) & nodes else "others"
-            return "others"
+                        return "ours" if made & nodes else "others"
         return "others"
 
     def _spread(self, found: ReferenceCollector, nodes: set[Function]) -> None:
@@ -543,7 +529,7 @@ def given_to(program: Program, inference: Inference, symbol: PythonSymbol, new: 
     found: list[str] = []
     for file in program.mentioning(new)[0]:
         for call in [n for n in file.within if isinstance(n, ast.Call)]:
-            if any(k.arg == new for k in call.keywords):  # noqa: SIM102 - reads best so
-                if search.called(file, call, {node}) != "others":
-                    found.append(f"{file.at(call)}the call gives {new}= already.")
+            gives = any(k.arg == new for k in call.keywords)
+            if gives and search.called(file, call, {node}) != "others":
+                found.append(f"{file.at(call)}the call gives {new}= already.")
     return found

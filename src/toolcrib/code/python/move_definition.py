@@ -12,12 +12,13 @@ from toolcrib.code.places import Place
 from toolcrib.code.python.names import GlobalReferences
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
+from toolcrib.code.python.source import Function, first_line
 from toolcrib.code.rewrite import Rewrite
 from toolcrib.code.scopes import Occurrence
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.content.faithful import Splice
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition = Function | ast.ClassDef
 
 
 def import_order(line: str) -> tuple[bool, bool, str]:
@@ -30,7 +31,7 @@ def is_run(file: PythonFile | None, node: ast.AST) -> bool:
     assert file is not None
     at = file.parents.get(node)
     while at is not None:
-        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(at, Function | ast.Lambda):
             return False
         if isinstance(at, ast.If) and "TYPE_CHECKING" in ast.dump(at.test):
             return False
@@ -51,17 +52,13 @@ FIXED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias)
 
 def made_with(node: Definition) -> Iterator[ast.AST]:
     """What is computed when a function or a class is defined, annotations left out."""
-    parts: list[ast.AST] = [*node.decorator_list]
+    yield from node.decorator_list
     if isinstance(node, ast.ClassDef):
-        parts += [*node.bases, *node.keywords]
+        yield from [*node.bases, *node.keywords]
         for statement in node.body:
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-                parts += list(made_with(statement))
-            else:
-                parts.append(statement)
+            yield from made_with(statement) if isinstance(statement, Function) else [statement]
     else:
-        parts += [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-    yield from parts
+        yield from [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
 
 
 def changing(
@@ -101,7 +98,7 @@ def has_open_annotations(node: Definition) -> bool:
     """Whether an annotation has more than names of the language's own types."""
     notes: list[ast.expr | None] = []
     for inner in ast.walk(node):
-        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(inner, Function):
             notes.append(inner.returns)
         elif isinstance(inner, ast.arg | ast.AnnAssign):
             notes.append(inner.annotation)
@@ -200,7 +197,7 @@ class _Move:
     # The text
 
     def _lines(self) -> tuple[int, int]:
-        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+        first = first_line(self.node)
         while first > 1 and self.source.source.lines[first - 2].startswith("#"):
             if first == 2 and self.source.source.lines[0].startswith(("#!", "# -*-")):
                 break
@@ -274,10 +271,7 @@ class _Move:
             )
             return
         if isinstance(alias, ast.alias) and isinstance(parent, ast.Import | ast.ImportFrom):
-            plain = (
-                isinstance(self.source.parents.get(parent), ast.Module)
-                or parent in self.source.source.tree.body
-            )
+            plain = parent in self.source.source.tree.body
             if plain or typed:
                 written = self._import_of(parent, alias)
                 if written:
@@ -346,13 +340,13 @@ class _Move:
             return
         for binder in self.there.top.binders(self.name):
             node = self.there.parents.get(binder.node)
-            ours = isinstance(node, ast.ImportFrom) and (
-                self.program.modules.imported(self.target, node).path == self.source.path
-            )
-            if not ours:
+            if not (isinstance(node, ast.ImportFrom) and self._is_of_source(self.target, node)):
                 self.obstacles.append(
                     f"{self.target}:{binder.token.line}: {self.name} is there already."
                 )
+
+    def _is_of_source(self, path: str, node: ast.ImportFrom) -> bool:
+        return self.program.modules.imported(path, node).path == self.source.path
 
     def _importers(self, places: list[Place]) -> bool:
         """Rewrite `from source import name`; True where other uses of the source remain."""
@@ -363,12 +357,8 @@ class _Move:
                 if not isinstance(node, ast.ImportFrom):
                     continue
                 aliases = [a for a in node.names if a.name == self.name]
-                if (
-                    not aliases
-                    or self.program.modules.imported(path, node).path != self.source.path
-                ):
-                    continue
-                self._redirect(file, node, aliases)
+                if aliases and self._is_of_source(path, node):
+                    self._redirect(file, node, aliases)
             for node in file.attributes(self.name):
                 found = self.program.module_of(file, node.value)
                 if found is not None and found.path == self.source.path:
@@ -427,13 +417,12 @@ class _Move:
         start, stop = self.start, self.stop
         while stop < len(lines) and not lines[stop].strip():
             stop += 1
+        end = source.starts[stop]
         if stop >= len(lines):
+            end = len(source.text)
             while start > 1 and not lines[start - 2].strip():
                 start -= 1
-            begin = source.starts[start - 1]
-            self.rewrite.replace(source.path, Splice(begin, len(source.text), ""))
-            return
-        self.rewrite.replace(source.path, Splice(source.starts[start - 1], source.starts[stop], ""))
+        self.rewrite.replace(source.path, Splice(source.starts[start - 1], end, ""))
 
     def _paste(self) -> None:
         imports = sorted(dict.fromkeys(self.needed.values()), key=import_order)
@@ -550,11 +539,8 @@ def _import_line(file: PythonFile) -> int:
     """Where another import goes: behind those at the top."""
     at = 0
     for index, statement in enumerate(file.source.tree.body):
-        is_doc = (
-            not index
-            and isinstance(statement, ast.Expr)
-            and isinstance(statement.value, ast.Constant)
-        )
+        value = statement.value if isinstance(statement, ast.Expr) and not index else None
+        is_doc = isinstance(value, ast.Constant)
         if not is_doc and not isinstance(statement, ast.Import | ast.ImportFrom):
             break
         at = statement.end_lineno or statement.lineno

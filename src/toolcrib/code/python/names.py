@@ -7,10 +7,9 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 
 from toolcrib.code.places import Kind, NameToken, Place, ReferenceCollector, SymbolReferences
-from toolcrib.code.python.classes import PythonClass, binders
+from toolcrib.code.python.classes import PythonClass
 from toolcrib.code.python.program import (
     ModuleTarget,
     Program,
@@ -20,7 +19,7 @@ from toolcrib.code.python.program import (
     is_written_out,
 )
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import decorator_names, last_name
+from toolcrib.code.python.source import Function, decorator_names, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
 
 _KINDS: dict[str, Kind] = {"load": "reference", "declare": "reference", "import": "import"}
@@ -58,8 +57,7 @@ def local_references(symbol: PythonSymbol) -> ReferenceCollector:
     found = ReferenceCollector(symbol.name)
     for use in symbol.scope.uses(symbol.name):
         add_occurrence(found, symbol.file, use, _as_import(symbol, use))
-    for why in in_scope(symbol.file, symbol.scope, symbol.name):
-        found.add_obstacle(why)
+    found.add_obstacles(in_scope(symbol.file, symbol.scope, symbol.name))
     _mangled(found, symbol.file)
     texts(found, [symbol.file])
     return found
@@ -103,9 +101,7 @@ class GlobalReferences:
         name = self.symbol.name
         found = ReferenceCollector(name)
         self.files, closed = self.program.mentioning(name)
-        for why in closed:
-            if is_python(why):
-                found.add_obstacle(why)
+        found.add_obstacles(filter(is_python, closed))
         self.group = {self.symbol: None}
         self._join(found)
         for member in list(self.group):
@@ -124,7 +120,8 @@ class GlobalReferences:
         seen: set[ast.AST] = set()
         while todo:
             todo = False
-            for file, alias, node in self._imports(name):
+            imports = ((file, *found) for file in self.files for found in file.imports(name))
+            for file, node, alias in imports:
                 if alias in seen:
                     continue
                 meaning = self.program.from_import(file, node, alias.name)
@@ -142,22 +139,12 @@ class GlobalReferences:
                     if local is not None and alias.asname is None:
                         self.group[PythonSymbol(file, local.scope, name)] = None
 
-    def _imports(self, name: str) -> Iterator[tuple[PythonFile, ast.alias, ast.ImportFrom]]:
-        for file in self.files:
-            for node in file.within:
-                if isinstance(node, ast.ImportFrom):
-                    for alias in node.names:
-                        if alias.name == name:
-                            yield file, alias, node
-
     def _uses(self, found: ReferenceCollector, member: PythonSymbol) -> None:
         file = member.file
         for use in member.scope.uses(member.name):
-            before: str | None = ""
-            if use.role == "import":
-                before = self._import_prefix(found, file, use)
-            if before is not None:
-                add_occurrence(found, file, use, before)
+            is_import = use.role == "import"
+            before = self._import_prefix(found, file, use) if is_import else ""
+            add_occurrence(found, file, use, before)
         if member.is_global:
             for node in all_strings(file):
                 if node.value == member.name:
@@ -170,15 +157,11 @@ class GlobalReferences:
                         "the class or of the module there."
                     )
 
-    def _import_prefix(
-        self, found: ReferenceCollector, file: PythonFile, use: Occurrence
-    ) -> str | None:
-        """What to write before the new name in an import; None where it has its own place."""
+    def _import_prefix(self, found: ReferenceCollector, file: PythonFile, use: Occurrence) -> str:
+        """What to write before the new name in an import."""
         alias = use.node
         node = file.parents.get(alias)
-        if not isinstance(alias, ast.alias):
-            return ""
-        if alias.asname:
+        if not isinstance(alias, ast.alias) or alias.asname:
             return ""
         if not isinstance(node, ast.ImportFrom):
             if "." in alias.name:
@@ -201,16 +184,12 @@ class GlobalReferences:
                 if isinstance(member, PythonSymbol) and member in self.group:
                     found.add(file, token)
             elif meaning is None or isinstance(meaning, PythonSymbol):
-                escapes = self._escapes() if escapes is None else escapes
+                if escapes is None:
+                    escapes = module_escapes(self.program, self._paths())
                 if escapes and not _is_own(node):
                     found.add_possible(file, token)
-                    for why in escapes:
-                        found.add_obstacle(why)
+                    found.add_obstacles(escapes)
                     found.add_obstacle(f"{file.at(node)}it may be an attribute of that module.")
-
-    def _escapes(self) -> list[str]:
-        """Where a module of the group is handed on as a value."""
-        return module_escapes(self.program, self._paths())
 
     def _paths(self) -> set[str]:
         """The files of the modules that have the name."""
@@ -267,11 +246,9 @@ class GlobalReferences:
             file = member.file
             _mangled(found, file)
             if not member.is_global:
-                for why in in_scope(file, member.scope, name):
-                    found.add_obstacle(why)
+                found.add_obstacles(in_scope(file, member.scope, name))
                 continue
-            for why in in_module(file, name):
-                found.add_obstacle(why)
+            found.add_obstacles(in_module(file, name))
             stub = self.program.modules.stub_of(file.path)
             if stub and re.search(rf"\b{name}\b", self.program.project.text(stub)):
                 found.add_obstacle(f"{stub}:1: a stub declares the names of that module too.")
@@ -279,11 +256,9 @@ class GlobalReferences:
                 if _is_fixture(binder.node):
                     found.add_obstacle(f"{file.at(binder.node)}pytest finds a fixture by its name.")
         everywhere = {m.file.path for m in self.group} | {*self.by_star}
-        for why in chain(
-            *(in_module(file, name) for file in self.by_star.values()),
-            of_modules(self.program, everywhere, name),
-        ):
-            found.add_obstacle(why)
+        for file in self.by_star.values():
+            found.add_obstacles(in_module(file, name))
+        found.add_obstacles(of_modules(self.program, everywhere, name))
         if name.startswith("__") and name.endswith("__"):
             found.add_obstacle(f"{self.symbol.file.path}:1: {name} is a name of Python itself.")
 
@@ -543,7 +518,7 @@ def listed(program: Program, bound: Iterable[Occurrence]) -> Iterator[str]:
 def invented(program: Program, family: Iterable[PythonClass], new: str) -> Iterator[str]:
     """Where a class computes its attributes, and the new name is read from it."""
     for one in family:
-        maker = next((m for m in ("__getattr__", "__getattribute__") if binders(one, m)), "")
+        maker = next((m for m in ("__getattr__", "__getattribute__") if one.binders(m)), "")
         if not maker:
             continue
         for file in program.mentioning(new)[0]:
@@ -577,8 +552,7 @@ def _is_other(program: Program, file: PythonFile, call: ast.Call) -> bool:
     meaning = program.meaning(file, call.func)
     if isinstance(meaning, PythonSymbol):
         nodes = [b.node for b in meaning.binders]
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return bool(nodes) and all(isinstance(n, kinds) for n in nodes)
+        return bool(nodes) and all(isinstance(n, Function | ast.ClassDef) for n in nodes)
     if isinstance(call.func, ast.Name):
         found = file.names.get(call.func)
         return found is None or found.owner is None or meaning is not None

@@ -357,7 +357,8 @@ def is_written_out(file: PythonFile) -> bool:
     """Whether a module has an `__all__` of nothing but strings."""
     if not file.top.binders("__all__"):
         return False
-    values = [value for statement in ast.walk(file.source.tree) for value in _all_values(statement)]
+    found = map(_all_value, ast.walk(file.source.tree))
+    values = [value for value in found if value is not None]
     return bool(values) and all(
         isinstance(value, ast.List | ast.Tuple)
         and all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in value.elts)
@@ -365,37 +366,25 @@ def is_written_out(file: PythonFile) -> bool:
     )
 
 
-def _all_values(statement: ast.AST) -> Iterable[ast.AST | None]:
-    """What a statement gives to `__all__`, or does with it."""
+def _all_value(statement: ast.AST) -> ast.expr | None:
+    """What a statement gives to `__all__`, or the call by which it changes that."""
     if isinstance(statement, ast.Assign) and any(_is_all(t) for t in statement.targets):
-        return (statement.value,)
+        return statement.value
     if isinstance(statement, ast.AugAssign | ast.AnnAssign) and _is_all(statement.target):
-        return (statement.value,)
-    if (
-        isinstance(statement, ast.Call)
-        and isinstance(statement.func, ast.Attribute)
-        and _is_all(statement.func.value)
-    ):
-        return (statement,)  # a list that is changed
-    return ()
+        return statement.value
+    if isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute):
+        return statement if _is_all(statement.func.value) else None
+    return None
 
 
 def all_strings(file: PythonFile) -> Iterator[ast.Constant]:
     """The strings of a module's `__all__`, wherever they are added to it."""
     for statement in ast.walk(file.source.tree):
-        values: Iterable[ast.AST | None] = ()
-        if (isinstance(statement, ast.Assign) and any(_is_all(t) for t in statement.targets)) or (
-            isinstance(statement, ast.AugAssign | ast.AnnAssign) and _is_all(statement.target)
-        ):
-            values = (statement.value,)
-        elif (
-            isinstance(statement, ast.Call)
-            and isinstance(statement.func, ast.Attribute)
-            and _is_all(statement.func.value)
-        ):
-            values = statement.args
-        for value in values:
-            for node in ast.walk(value) if value is not None else ():
+        value = _all_value(statement)
+        # Of a call that changes the list, what it is given.
+        parts = statement.args if isinstance(statement, ast.Call) and value else [value]
+        for part in parts:
+            for node in ast.walk(part) if part is not None else ():
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     yield node
 

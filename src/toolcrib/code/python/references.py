@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolcrib.code.places import ReferenceCollector, SymbolReferences
 from toolcrib.code.project import Project
-from toolcrib.code.python.classes import PythonClass, binders
+from toolcrib.code.python.classes import PythonClass
 from toolcrib.code.python.inference import Inference
 from toolcrib.code.python.members import (
     MemberReferences,
@@ -28,7 +28,7 @@ from toolcrib.code.python.names import (
 )
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol, exported
 from toolcrib.code.python.scopes import BINDING, PythonFile
-from toolcrib.code.python.source import is_name
+from toolcrib.code.python.source import Function, is_name
 from toolcrib.code.scopes import Occurrence
 from toolcrib.core.errors import BadInput, NotFound
 
@@ -121,7 +121,7 @@ def _anywhere(program: Program, inference: Inference, file: PythonFile, name: st
     return next(iter(found))
 
 
-def _on_line(  # noqa: C901, PLR0912 - one list of cases
+def _on_line(  # noqa: C901 - one list of cases
     program: Program, inference: Inference, file: PythonFile, line: int, name: str
 ) -> Subject | None:
     here = [o for o in file.top.all() if o.name == name and o.token.line == line]
@@ -131,8 +131,7 @@ def _on_line(  # noqa: C901, PLR0912 - one list of cases
                 return _of_binder(program, file, occurrence)
     attributes = [n for n in file.attributes(name) if file.attribute_token(n).line == line]
     attributes.sort(key=lambda n: not isinstance(n.ctx, ast.Store))
-    stored = [n for n in attributes if isinstance(n.ctx, ast.Store)]
-    for store in stored:
+    for store in (n for n in attributes if isinstance(n.ctx, ast.Store)):
         found = _of_attribute(inference, file, store)
         if found is not None:
             return found
@@ -145,12 +144,10 @@ def _on_line(  # noqa: C901, PLR0912 - one list of cases
         found = _of_attribute(inference, file, node)
         if found is not None:
             return found
-    for imported in file.within:
-        if isinstance(imported, ast.ImportFrom):
-            for alias in imported.names:
-                if alias.name == name and alias.lineno == line:
-                    meaning = program.origin(program.from_import(file, imported, name))
-                    return meaning if isinstance(meaning, PythonSymbol | ExternalName) else None
+    for imported, alias in file.imports(name):
+        if alias.lineno == line:
+            meaning = program.origin(program.from_import(file, imported, name))
+            return meaning if isinstance(meaning, PythonSymbol | ExternalName) else None
     if attributes:
         raise BadInput(
             f"{file.path}:{line}: what has the attribute {name} cannot be told.",
@@ -255,8 +252,8 @@ def _found_references(
 
 
 def _member_kind(member: ClassMember) -> str:
-    for binder in binders(member.of, member.name):
-        if isinstance(binder.node, ast.FunctionDef | ast.AsyncFunctionDef):
+    for binder in member.of.binders(member.name):
+        if isinstance(binder.node, Function):
             return "method"
         return "class" if isinstance(binder.node, ast.ClassDef) else "attribute"
     return "attribute"
@@ -286,7 +283,7 @@ def _conflicts(
         clashes.update(dict.fromkeys(members.clashes(new)))
         family = sorted_classes(members.related | set(members.family))
         clashes.update(dict.fromkeys(invented(program, family, new)))
-        bound = [b for one in family for b in binders(one, about.name)]
+        bound = [b for one in family for b in one.binders(about.name)]
         clashes.update(dict.fromkeys(listed(program, bound)))
     elif isinstance(about, PythonSymbol):
         clashes.update(dict.fromkeys(_of_symbol(program, inference, about, new)))

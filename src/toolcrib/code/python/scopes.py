@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from toolcrib.code.places import NameToken
-from toolcrib.code.python.source import PythonSource, last_name
+from toolcrib.code.python.source import Function, PythonSource, first_line, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.core.errors import UnsupportedContent
 
@@ -70,14 +70,8 @@ def _surely_before(binder: Occurrence, load: Occurrence, scope: LexicalScope) ->
 
 
 _PLAIN = (
-    ast.Assign,
-    ast.AnnAssign,
-    ast.AugAssign,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Import,
-    ast.ImportFrom,
+    *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
 
 
@@ -86,10 +80,7 @@ def _top(occurrence: Occurrence, scope: LexicalScope) -> ast.stmt | None:
     line = occurrence.token.line
     body: list[ast.stmt] = getattr(scope.node, "body", [])
     for statement in body:
-        first = min(
-            [statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]
-        )
-        if first <= line <= (statement.end_lineno or line):
+        if first_line(statement) <= line <= (statement.end_lineno or line):
             return statement
     return None
 
@@ -100,8 +91,6 @@ def _in_loop(scope: LexicalScope, occurrence: Occurrence) -> bool:
 
 # The walk that finds them
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_LITERAL = {"Literal"}
 _TYPED: dict[str, tuple[int, ...]] = {"cast": (0,), "TypeVar": (), "NewType": (1,)}
 """Functions of typing, and which of their arguments are types."""
 
@@ -221,7 +210,7 @@ class ScopeBuilder:
     def _subscript(self, node: ast.Subscript) -> None:
         self.visit(node.value)
         name = last_name(node.value)
-        if self.annotating and name in _LITERAL:
+        if self.annotating and name == "Literal":
             self.annotating = False
             self.visit(node.slice)
             self.annotating = True
@@ -252,13 +241,13 @@ class ScopeBuilder:
 
     # Scopes
 
-    def _functiondef(self, node: _Function) -> None:
+    def _functiondef(self, node: Function) -> None:
         self.body(node.decorator_list)
         outer = self.scope
         self.add(node.name, self.source.definition_token(node, node.name), "function", node)
         self.types(node)
         self.defaults(node.args)
-        for argument in _arguments(node.args):
+        for argument in parameters(node.args):
             self.annotation(argument.annotation)
         self.annotation(node.returns)
         scope = self.open("function", node, node.name)
@@ -275,7 +264,7 @@ class ScopeBuilder:
 
     def parameters(self, scope: LexicalScope, arguments: ast.arguments) -> None:
         """Add the parameters of a function to its scope."""
-        for argument in _arguments(arguments):
+        for argument in parameters(arguments):
             token = self.source.token_at(argument.lineno, argument.col_offset, argument.arg)
             self.add(argument.arg, token, "parameter", argument, scope)
             self.file.parents[argument] = scope.node
@@ -392,9 +381,7 @@ class ScopeBuilder:
     def alias_token(self, alias: ast.alias) -> NameToken:
         """Where an import binds its name."""
         if alias.asname:
-            return self.source.token_before(
-                alias.end_lineno or alias.lineno, alias.end_col_offset or 0, alias.asname
-            )
+            return self.source.token_before(alias, alias.asname)
         return self.source.token_at(alias.lineno, alias.col_offset, alias.name.partition(".")[0])
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
@@ -415,16 +402,12 @@ class ScopeBuilder:
             self.add(node.name, token, "assign", node)
         self.body(node.body)
 
-    def _matchas(self, node: ast.MatchAs) -> None:
-        self.visit(node.pattern)
+    def _matchas(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        self.visit(getattr(node, "pattern", None))
         if node.name:
-            line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-            self.add(node.name, self.source.token_before(line, end, node.name), "assign", node)
+            self.add(node.name, self.source.token_before(node, node.name), "assign", node)
 
-    def _matchstar(self, node: ast.MatchStar) -> None:
-        if node.name:
-            line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-            self.add(node.name, self.source.token_before(line, end, node.name), "assign", node)
+    _matchstar = _matchas
 
     def _matchmapping(self, node: ast.MatchMapping) -> None:
         self.body((*node.keys, *node.patterns))
@@ -436,7 +419,7 @@ class ScopeBuilder:
             self.add(node.rest, token, "assign", node)
 
 
-def _arguments(arguments: ast.arguments) -> list[ast.arg]:
+def parameters(arguments: ast.arguments) -> list[ast.arg]:
     """All parameters, in the order of the text."""
     more = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
@@ -498,12 +481,11 @@ class PythonFile:
 
     def attribute_token(self, node: ast.Attribute) -> NameToken:
         """Where the name of an attribute stands."""
-        line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         shift = self.shifts.get(node)
         if shift is not None:
-            length = len(node.attr)
+            length, end = len(node.attr), node.end_col_offset or 0
             return self.source.token(shift.line, shift.column + end - length, length)
-        return self.source.token_before(line, end, node.attr)
+        return self.source.token_before(node, node.attr)
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """Every attribute with a name."""
@@ -512,6 +494,11 @@ class PythonFile:
     def calls(self, *names: str) -> list[ast.Call]:
         """Every call of something whose last name is one of some."""
         return [n for n in self.within if isinstance(n, ast.Call) and last_name(n.func) in names]
+
+    def imports(self, name: str) -> list[tuple[ast.ImportFrom, ast.alias]]:
+        """Every import of a name from a module."""
+        found = [n for n in self.within if isinstance(n, ast.ImportFrom)]
+        return [(node, alias) for node in found for alias in node.names if alias.name == name]
 
     def at(self, node: ast.AST) -> str:
         """`path:line: `, the beginning of a sentence about a node."""

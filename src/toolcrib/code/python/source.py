@@ -12,8 +12,11 @@ import warnings
 from collections.abc import Iterator
 from functools import cached_property
 
+from toolcrib.code.languages import characters
 from toolcrib.code.places import NameToken
 from toolcrib.core.errors import UnsupportedContent
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def last_name(node: ast.AST | None) -> str:
@@ -21,6 +24,12 @@ def last_name(node: ast.AST | None) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def first_line(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def decorator_names(node: ast.AST) -> set[str]:
@@ -49,18 +58,13 @@ def relocate(tree: ast.AST, text: str) -> None:
         if id(node) in inner:
             continue
         end_line, end_offset = node.end_lineno or 0, node.end_col_offset or 0
-        start = (node.lineno, _chars(lines, node.lineno, node.col_offset))
-        end = (end_line, _chars(lines, end_line, end_offset))
+        start = (node.lineno, characters(lines[node.lineno - 1], node.col_offset))
+        end = (end_line, characters(lines[end_line - 1], end_offset))
         values: list[ast.expr] = []
         for string, at in pieces:
             if start <= at < end:
                 values += _values(string, at, lines)
         node.values = values
-
-
-def _chars(lines: list[str], line: int, offset: int) -> int:
-    text = lines[line - 1]
-    return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "ignore"))
 
 
 def _strings(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -178,6 +182,8 @@ def _expression(source: str, at: tuple[int, int], lines: list[str]) -> ast.expr:
     return value.body
 
 
+Ending = ast.alias | ast.expr | ast.pattern
+"""Nodes at whose end a name can stand."""
 _REPAIR_HINT = "Mend the file first, or leave it out."
 
 
@@ -216,23 +222,18 @@ class PythonSource:
 
     def column(self, line: int, offset: int) -> int:
         """The column in characters of a column in bytes."""
-        text = self.lines[line - 1]
-        if text.isascii():
-            return offset
-        return len(text.encode()[:offset].decode("utf-8", "ignore"))
+        return characters(self.lines[line - 1], offset)
 
-    def offset(self, line: int, column: int) -> int:
-        """The position in the text of a place."""
-        return self.starts[line - 1] + column
+    def _position(self, line: int, offset: int) -> int:
+        return self.starts[line - 1] + self.column(line, offset)
 
     def start(self, node: ast.AST) -> int:
         """Where a node begins in the text, its decorators not counted."""
-        return self.offset(node.lineno, self.column(node.lineno, node.col_offset))  # type: ignore[attr-defined]
+        return self._position(node.lineno, node.col_offset)  # type: ignore[attr-defined]
 
     def end(self, node: ast.AST) -> int:
         """Where a node ends in the text."""
-        line: int = node.end_lineno  # type: ignore[attr-defined]
-        return self.offset(line, self.column(line, node.end_col_offset))  # type: ignore[attr-defined]
+        return self._position(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
     def segment(self, node: ast.AST) -> str:
         """The text of a node."""
@@ -247,8 +248,9 @@ class PythonSource:
         """The token of a name that begins at a column in bytes."""
         return self.token(line, self.column(line, offset), len(name))
 
-    def token_before(self, line: int, offset: int, name: str) -> NameToken:
-        """The token of a name that ends at a column in bytes."""
+    def token_before(self, node: Ending, name: str) -> NameToken:
+        """The token of a name that a node ends with."""
+        line, offset = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.token(line, self.column(line, offset) - len(name), len(name))
 
     def token_after(self, line: int, offset: int, name: str, marks: str = "") -> NameToken:
@@ -265,9 +267,9 @@ class PythonSource:
         for token in self.tokens:
             if token.start < (line, column) or token.type in _BLANK:
                 continue
-            if token.string == name and token.type == tokenize.NAME:  # noqa: SIM102 - reads best so
-                if not marks or before in marks.split():
-                    return self.token(*token.start, len(name))
+            is_name = token.string == name and token.type == tokenize.NAME
+            if is_name and (not marks or before in marks.split()):
+                return self.token(*token.start, len(name))
             before = token.string
         return self.token(line, column, 0)
 

@@ -14,7 +14,7 @@ from toolcrib.code.operations import CleanupPlan, without_lines
 from toolcrib.code.project import Project
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, exported
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import last_name
+from toolcrib.code.python.source import Function, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.files.content.faithful import Splice
 
@@ -145,16 +145,15 @@ def _is_type(text: str) -> bool:
     return isinstance(found, ast.Name | ast.Attribute | ast.Subscript | ast.BinOp)
 
 
-def _is_taken(program: Program, file: PythonFile, name: str) -> bool:  # noqa: C901 - one list of cases
+def _is_taken(program: Program, file: PythonFile, name: str) -> bool:
     """Whether another file gets a name from a module that only imports it."""
     symbol = PythonSymbol(file, file.top, name)
     for other in program.mentioning(name)[0]:
         if other is file:
             continue
-        for node in other.within:
-            if isinstance(node, ast.ImportFrom) and any(a.name == name for a in node.names):  # noqa: SIM102 - reads best so
-                if program.modules.imported(other.path, node).path == file.path:
-                    return True
+        imports = (program.modules.imported(other.path, n) for n, _ in other.imports(name))
+        if any(target.path == file.path for target in imports):
+            return True
         for attribute in other.attributes(name):
             target = program.module_of(other, attribute.value)
             if target is not None and program.member(target, name) == symbol:
@@ -194,7 +193,7 @@ def _has_effects(program: Program, path: str) -> bool:
 def _run(statement: ast.stmt) -> Iterator[ast.AST]:
     """A statement and what runs with it, functions left out."""
     yield statement
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(statement, Function):
         return
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, ast.stmt | ast.ExceptHandler):
@@ -209,24 +208,21 @@ def _removed(
 ) -> tuple[list[Splice], list[str]]:
     splices: list[Splice] = []
     names: list[str] = []
-    emptied: dict[ast.AST, list[Import]] = {}
+    emptied: list[Import] = []
     for node, aliases in gone.items():
         if len(aliases) == len(node.names):
-            emptied.setdefault(file.parents.get(node, file.source.tree), []).append(node)
+            emptied.append(node)
         else:
             part = _without(file, node, aliases)
             if not part:
                 continue
             splices += part
         names += [a.asname or a.name for a in aliases]
-    for nodes in emptied.values():
-        for node in nodes:
-            body = _body_of(file, node)
-            sole = body is not None and all(s in gone and _is_whole(gone, s) for s in body)
-            keep = (
-                sole and body is not None and node is body[0] and body is not file.source.tree.body
-            )
-            splices.append(_statement(file, node, instead="pass" if keep else ""))
+    for node in emptied:
+        body = _body_of(file, node) or []
+        sole = body is not file.source.tree.body and all(_is_whole(gone, s) for s in body)
+        keep = sole and body[:1] == [node]
+        splices.append(_statement(file, node, instead="pass" if keep else ""))
     return sorted(splices, key=lambda s: s.start), names
 
 

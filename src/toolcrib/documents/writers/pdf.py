@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from toolcrib.core.errors import Unavailable
+from toolcrib.core.package_data import package_text
 from toolcrib.documents.writers.blocks import MarkdownBlock, blocks_of
 
-TEMPLATE = Path(__file__).with_name("page.typ")
+TEMPLATE = package_text("documents/writers/page.typ").encode()
 FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts",
          "C:/Windows/Fonts")  # fmt: skip
 MAX_MISSING = 12
@@ -22,12 +22,10 @@ MAX_MISSING = 12
 MAX_MISSING_SHARE = 0.01
 REPLACEMENT = "\u25a1"
 _MISSING = re.compile(r'the text `"(.+?)"` could not be displayed', re.DOTALL)
-_SOURCE: list[bytes] = []
 
 
 def prepare() -> None:
-    """Load the library, the template and the list of fonts, while files can be opened."""
-    _SOURCE.append(TEMPLATE.read_bytes())
+    """Load the library and the list of fonts, while files can be opened."""
     create({"title": ""}, b"# one\n\n|a|\n|-|\n|b|")
 
 
@@ -47,7 +45,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
                   "title": request["title"] or _title(blocks)}  # fmt: skip
         try:
             made = typst.compile(
-                _SOURCE[0],
+                TEMPLATE,
                 sys_inputs=inputs,
                 pdf_standards=["a-2b"],
                 ignore_system_fonts=bool(request.get("own_fonts")),

@@ -105,11 +105,9 @@ def _need_name(project: Project, file: str, old: str, new: str) -> None:
     if old == new:
         raise BadInput("The new name is the old one.", hint="Give another new_name.")
     if language_of(file) in SCRIPTS:
-        from toolcrib.code.javascript.references import bad_name
+        from toolcrib.code.javascript.references import need_name
 
-        why = bad_name(new, private=old.startswith("#"))
-        if why:
-            raise BadInput(f"{why[0].upper()}{why[1:]}.", hint="Give another new_name.")
+        need_name(new, private=old.startswith("#"))
     elif not new.isidentifier():
         raise BadInput(
             f"{new!r} is not a name of {language_of(file) or project.display(file)}.",
