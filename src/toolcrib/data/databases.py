@@ -32,16 +32,10 @@ QUERY_SECONDS = 120.0
 HINT = "Ask for less: filter, aggregate, or a smaller limit."
 Engine = Literal["sqlite", "duckdb"]
 FILE_KINDS = {
-    "csv": "csv",
-    "tsv": "csv",
-    "tab": "csv",
-    "txt": "csv",
+    **dict.fromkeys(("csv", "tsv", "tab", "txt"), "csv"),
     "parquet": "parquet",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-    "xlsx": "xlsx",
-    "xlsm": "xlsx",
+    **dict.fromkeys(("json", "jsonl", "ndjson"), "json"),
+    **dict.fromkeys(("xlsx", "xlsm"), "xlsx"),
 }
 ENDINGS = (*(f".{ending}" for ending in FILE_KINDS if ending != "txt"), ".csv.gz", ".json.gz")
 MAX_COPIED_BYTES = 200_000_000

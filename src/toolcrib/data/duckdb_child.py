@@ -24,16 +24,19 @@ from toolcrib.data.duckdb_csv import (
     unique,
 )
 from toolcrib.data.formats import written_table
-from toolcrib.data.rows import answer_of, column_note, plain_value
+from toolcrib.data.rows import answer_of, described_column, plain_value
 from toolcrib.data.tables import (
     GZIP_SIGN,
     SAMPLE_BYTES,
     BrokenQuotes,
     Table,
+    by_quotes_or_lines,
+    free_name,
     is_empty,
     left_out,
     read_table,
     sheet_names,
+    stream_of,
 )
 from toolcrib.data.values import as_json_cell
 from toolcrib.files.content.kinds import charset_of
@@ -56,6 +59,7 @@ COUNTED_BYTES = 200_000_000
 _NOT_NAME = re.compile(r"\W+")
 NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
 """What DuckDB says of CSV that it does not read."""
+_REFUSALS = ("permission", "disabled", "cannot open file", "no files found", "io error")
 UTC = "SET TimeZone = 'UTC'"
 """The file of the system's own zone is out of reach."""
 SETTINGS = {
@@ -162,10 +166,10 @@ def _read(
 def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
     cursor = opened.connection.execute(f'SELECT * FROM "{name}" LIMIT {SAMPLE_ROWS}')  # noqa: S608
     sample = [[plain_value(value) for value in row] for row in cursor.fetchall()]
-    columns = []
-    for number, column in enumerate(cursor.description or ()):
-        kind, note = column_note(str(column[1]), [row[number] for row in sample])
-        columns.append({"name": column[0], "type": kind, "note": note})
+    columns = [
+        described_column(column[0], str(column[1]), [row[number] for row in sample])
+        for number, column in enumerate(cursor.description or ())
+    ]
     rows = None
     if size <= COUNTED_BYTES:
         counted = opened.connection.execute(f'SELECT count(*) FROM "{name}"')  # noqa: S608
@@ -209,9 +213,7 @@ class _Database:
         file["table"] = stem = _plain(file["name"].rpartition("/")[2].split(".")[0])
         if file["kind"] != "xlsx":
             return [file]
-        os.lseek(file["fd"], 0, os.SEEK_SET)
-        stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
-        first, *others = sheet_names(stream, file["name"])
+        first, *others = sheet_names(stream_of(file["fd"]), file["name"])
         if not others:
             return [file]
         base = "" if self._is_one_file else f"{stem}_"
@@ -315,17 +317,14 @@ class _Database:
 
     def _convert(self, file: dict[str, Any]) -> None:
         """Write a file into memory as CSV, by our own reader."""
-        fd = file["fd"]
-        for by_line in (False, True):
-            os.lseek(fd, 0, os.SEEK_SET)
-            stream = os.fdopen(fd, "rb", buffering=0, closefd=False)
-            try:
-                table = read_table(stream, file["name"], file.get("sheet", ""), by_line=by_line)
-                rows = (list(map(as_json_cell, row, table.formats)) for row in _limited(table.rows))
-                content = written_table(table.columns, rows, "csv")
-            except BrokenQuotes:
-                continue
-            break
+
+        def converted(by_line: bool) -> tuple[Table, bytes]:
+            stream, sheet = stream_of(file["fd"]), file.get("sheet", "")
+            table = read_table(stream, file["name"], sheet, by_line=by_line)
+            rows = (list(map(as_json_cell, row, table.formats)) for row in _limited(table.rows))
+            return table, written_table(table.columns, rows, "csv")
+
+        table, content = by_quotes_or_lines(converted)
         name = f"{file['name']}, {file['sheet']}" if file.get("sheet") else file["name"]
         self.notes += [f"{name}: {note}" for note in (*table.notes, *table.guesses.values())]
         view = memoryview(content)
@@ -369,10 +368,7 @@ class _Database:
 
     def _name(self, base: str) -> str:
         known = set(map(str.casefold, self.names))
-        plain, turn = base, 2
-        while plain.casefold() in known:
-            plain, turn = f"{base}_{turn}", turn + 1
-        return plain
+        return free_name(base, lambda name: name.casefold() in known)
 
 
 def _plain(name: str) -> str:
@@ -388,9 +384,8 @@ def _type_name(statement: duckdb.Statement) -> str:
 
 
 def _quotes_match(fd: int, name: str) -> bool:
-    os.lseek(fd, 0, os.SEEK_SET)
     try:
-        for _ in read_table(os.fdopen(fd, "rb", buffering=0, closefd=False), name).rows:
+        for _ in read_table(stream_of(fd), name).rows:
             pass
     except BrokenQuotes:
         return False
@@ -411,9 +406,7 @@ def explained(error: duckdb.Error, names: Any) -> ToolError:
     text = re.sub(r"/proc/self/fd/\d+", "the file", text)[:400]
     if isinstance(error, duckdb.OutOfMemoryException) or "out of memory" in low:
         return TooLarge("The question needs too much memory.", hint="Filter or aggregate more.")
-    if isinstance(error, duckdb.PermissionException) or "permission" in low or "disabled" in low:
-        return Denied(f"DuckDB refuses: {text}", hint="Only the named files can be read.")
-    if "cannot open file" in low or "no files found" in low or "io error" in low:
+    if isinstance(error, duckdb.PermissionException) or any(sign in low for sign in _REFUSALS):
         return Denied(f"DuckDB refuses: {text}", hint="Only the named files can be read.")
     if isinstance(error, duckdb.InvalidInputException) and ("csv" in low or "json" in low):
         return UnsupportedContent(f"A file cannot be read: {text}", hint="Try query_table.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -14,7 +13,15 @@ from itertools import islice
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.data.tables import GZIP_SIGN, SAMPLE_BYTES, BrokenQuotes, Table, read_table
+from toolcrib.data.tables import (
+    GZIP_SIGN,
+    SAMPLE_BYTES,
+    Table,
+    by_quotes_or_lines,
+    free_name,
+    read_table,
+    stream_of,
+)
 from toolcrib.data.values import NUMERIC
 from toolcrib.system.openat import pread
 
@@ -37,16 +44,12 @@ def head_of(fd: int) -> bytes:
 
 def sample(file: dict[str, Any]) -> Table | None:
     """A file as a table by our own reader, to look at its first rows."""
-    for by_line in (False, True):
-        os.lseek(file["fd"], 0, os.SEEK_SET)
-        stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
-        try:
-            return read_table(stream, file["name"], by_line=by_line)
-        except BrokenQuotes:
-            continue
-        except ToolError:
-            break
-    return None
+    try:
+        return by_quotes_or_lines(
+            lambda by_line: read_table(stream_of(file["fd"]), file["name"], by_line=by_line)
+        )
+    except ToolError:
+        return None
 
 
 def has_other_numbers(table: Table) -> bool:
@@ -118,9 +121,7 @@ def unique(names: Sequence[str]) -> list[str]:
     """Names for SQL, which knows no case."""
     found: dict[str, str] = {}
     for name in names:
-        own, turn = name, 2
-        while own.casefold() in found:
-            own, turn = f"{name}_{turn}", turn + 1
+        own = free_name(name, lambda wanted: wanted.casefold() in found)
         found[own.casefold()] = own
     return list(found.values())
 

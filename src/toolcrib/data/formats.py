@@ -19,8 +19,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.core.result import json_numbers
-from toolcrib.data.tables import BrokenQuotes, from_records, read_table
-from toolcrib.data.values import as_json_cell, displayed
+from toolcrib.data.tables import Table, by_quotes_or_lines, from_records, read_table
+from toolcrib.data.values import Cell, as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.display import counted
 from toolcrib.text.toml_values import toml_value
@@ -191,21 +191,19 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, Any]]:
-    for by_line in (False, True):
-        try:
-            table = read_table(io.BytesIO(data), name, by_line=by_line)
-            rows = list(table.rows)
-        except BrokenQuotes:
-            continue
-        notes += [*table.notes, *table.guesses.values()]
-        return [
-            {
-                column: as_json_cell(cell, form)
-                for column, cell, form in zip(table.columns, row, table.formats, strict=True)
-            }
-            for row in rows
-        ]
-    raise UnsupportedContent("The table cannot be read.")
+    def whole(by_line: bool) -> tuple[Table, list[Sequence[Cell]]]:
+        table = read_table(io.BytesIO(data), name, by_line=by_line)
+        return table, list(table.rows)
+
+    table, rows = by_quotes_or_lines(whole)
+    notes += [*table.notes, *table.guesses.values()]
+    return [
+        {
+            column: as_json_cell(cell, form)
+            for column, cell, form in zip(table.columns, row, table.formats, strict=True)
+        }
+        for row in rows
+    ]
 
 
 def _markdown_records(text: str) -> list[dict[str, Any]]:
@@ -303,16 +301,17 @@ def _json_content(form: str, value: Any, notes: list[str]) -> bytes:
     finite = json_numbers(value)
     if finite != value:
         notes.append("NaN and infinities are null: JSON has no such numbers.")
-    if form == "json":
-        return _json(finite, indent=2) + b"\n"
-    return b"".join(_json(item) + b"\n" for item in _records(finite))
+    return _json(finite, indent=2) + b"\n" if form == "json" else _json_lines(_records(finite))
+
+
+def _json_lines(values: Iterable[Any]) -> bytes:
+    return b"".join(_json(value) + b"\n" for value in values)
 
 
 def _json(value: Any, indent: int | None = None) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=False, indent=indent, default=_plain).encode(
-            errors="replace"
-        )
+        text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
+        return text.encode(errors="replace")
     except (ValueError, RecursionError, TypeError) as error:
         raise BadInput(f"JSON cannot hold it: {error}.") from None
 
@@ -352,11 +351,7 @@ def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: s
         return buffer.getvalue().encode(errors="replace")
     if form in ("json", "jsonl"):
         records = [json_numbers(dict(zip(columns, row, strict=True))) for row in rows]
-        return (
-            _json(records, 1) + b"\n"
-            if form == "json"
-            else b"".join(_json(record) + b"\n" for record in records)
-        )
+        return _json(records, 1) + b"\n" if form == "json" else _json_lines(records)
     if form == "markdown":
         return (markdown(columns, rows) + "\n").encode(errors="replace")
     raise BadInput(

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 
 from toolcrib.core.errors import TooLarge
@@ -53,7 +54,7 @@ def answer_of(
 
     Args:
         names: of the columns.
-        types: of the columns; where one is empty, its values say it.
+        types: of the columns; where one is empty or missing, its values say it.
         fetch: gives at most so many further rows, none at the end.
         limit: rows of the answer.
         save_as: the format of the file; "" for none.
@@ -81,11 +82,10 @@ def answer_of(
         if time.monotonic() > end:
             complete = False
             break
-    columns = []
-    for number, name in enumerate(names):
-        sample = [row[number] for row in rows[:200]]
-        kind, note = column_note(types[number] if number < len(types) else "", sample)
-        columns.append({"name": name, "type": kind, "note": note})
+    columns = [
+        described_column(name, declared, [row[number] for row in rows[:200]])
+        for number, (name, declared) in enumerate(zip_longest(names, types, fillvalue=""))
+    ]
     saved = b""
     if save_as:  # rows of JSON have each name once
         saved = written_table(column_names(names, len(names)), rows, save_as)
@@ -99,8 +99,22 @@ def answer_of(
     return answer, saved
 
 
-def column_note(declared: str, sample: Sequence[Any]) -> tuple[str, str]:
-    """The type of a column, and what a reader should know of its texts: dates, numbers."""
+def described_column(
+    name: str, declared: str, sample: Sequence[Any], *marks: str
+) -> dict[str, str]:
+    """A column with its type and a note: some marks, and what its texts are, as dates or numbers.
+
+    Args:
+        name: of the column.
+        declared: its type; where that is empty, its values say it.
+        sample: some of its values.
+        marks: what else is to be noted; empty ones are left out.
+    """
+    kind, note = _kind_and_note(declared, sample)
+    return {"name": name, "type": kind, "note": ", ".join(filter(None, (*marks, note)))}
+
+
+def _kind_and_note(declared: str, sample: Sequence[Any]) -> tuple[str, str]:
     texts = [value for value in sample if isinstance(value, str) and value]
     note = ""
     if texts and len(texts) == sum(value not in (None, "") for value in sample):

@@ -31,7 +31,7 @@ from toolcrib.core.errors import (
     ToolError,
 )
 from toolcrib.core.package_data import package_table
-from toolcrib.data.rows import answer_of, column_note, plain_value
+from toolcrib.data.rows import answer_of, described_column, plain_value
 from toolcrib.data.sql_statement import read_statement
 
 if TYPE_CHECKING:
@@ -181,16 +181,10 @@ def _table(
     listed = []
     for number, column in enumerate(columns):
         values = [row[number] for row in sample] if sample else []
-        kind_name, note = column_note(str(column["type"]), values)
-        marks = [
-            "key" if column["name"] in keys else "",
-            "required" if not column["nullable"] and column["name"] not in keys else "",
-            foreign.get(column["name"], ""),
-            note,
-        ]
-        listed.append(
-            {"name": column["name"], "type": kind_name, "note": ", ".join(filter(None, marks))}
-        )
+        own, is_key = column["name"], column["name"] in keys
+        required = not is_key and not column["nullable"]
+        marks = ("key" if is_key else "", "required" if required else "", foreign.get(own, ""))
+        listed.append(described_column(own, str(column["type"]), values, *marks))
     return {**found, "columns": listed, "sample": sample[:DISPLAYED_ROWS]}
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ from toolcrib.core.errors import (
     Unavailable,
     UnsupportedContent,
 )
-from toolcrib.data.rows import answer_of, column_note, plain_value
+from toolcrib.data.rows import answer_of, described_column, plain_value
 from toolcrib.system.openat import pread
 
 MAX_VALUE_BYTES = 50_000_000
@@ -117,14 +118,14 @@ def open_to_read(request: dict[str, Any], data: bytes) -> sqlite3.Connection:
     # is gone could not be opened without writing.
     wal = _is_wal(request["fd"])
     still = "&immutable=1" if wal and not request["log"] else ""
-    connection = sqlite3.connect(
-        f"file:{quote(request['path'])}?mode=ro{still}",
-        uri=True,
-        isolation_level=None,
-        timeout=BUSY_MS / 1000,
-    )
+    connection = _connected(request["path"], f"mode=ro{still}")
     _harden(connection)
     return connection
+
+
+def _connected(path: str, options: str) -> sqlite3.Connection:
+    address = f"file:{quote(path)}?{options}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
 
 
 def _is_wal(fd: int) -> bool:
@@ -146,7 +147,7 @@ def query(
         BadInput: it is no statement of SQLite.
         UnsupportedContent: the file is no database.
     """
-    try:
+    with _explaining():
         opened = connection or open_to_read(request, data)
         _guard(opened)
         cursor = opened.execute(request["sql"])
@@ -154,8 +155,6 @@ def query(
         if not names:
             raise BadInput("There is no statement that reads.", hint="Send a SELECT.")
         return answer_of(names, [], cursor.fetchmany, request["limit"], request["save_as"])
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error) from None
 
 
 def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -164,24 +163,17 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     Raises:
         UnsupportedContent: the file is no database.
     """
-    try:
-        with closing(open_to_read(request, data)) as connection:
-            _guard(connection)
-            tables = connection.execute(
-                "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
-                "AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
-            ).fetchall()
-            described = [
-                _table(connection, name, kind, count=number < MAX_COUNTED)
-                for number, (name, kind, _) in enumerate(tables[:MAX_TABLES])
-            ]
-            return {
-                "engine": "SQLite",
-                "tables": described,
-                "more": len(tables) - len(described),
-            }, b""
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error) from None
+    with _explaining(), closing(open_to_read(request, data)) as connection:
+        _guard(connection)
+        tables = connection.execute(
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
+        ).fetchall()
+        described = [
+            _table(connection, name, kind, count=number < MAX_COUNTED)
+            for number, (name, kind) in enumerate(tables[:MAX_TABLES])
+        ]
+    return {"engine": "SQLite", "tables": described, "more": len(tables) - len(described)}, b""
 
 
 def _table(connection: sqlite3.Connection, name: str, kind: str, *, count: bool) -> dict[str, Any]:
@@ -197,16 +189,10 @@ def _table(connection: sqlite3.Connection, name: str, kind: str, *, count: bool)
         }
         visible = [column for column in info if column[6] != 1]
         for number, (_, column, declared, required, _, key, _) in enumerate(visible):
-            kind_name, note = column_note(declared, [row[number] for row in sample])
-            marks = [
-                "key" if key else "",
-                "required" if required and not key else "",
-                f"of {keys[column]}" if column in keys else "",
-                note,
-            ]
-            found["columns"].append(
-                {"name": column, "type": kind_name, "note": ", ".join(filter(None, marks))}
-            )
+            values = [row[number] for row in sample]
+            mark = "key" if key else "required" if required else ""
+            foreign = f"of {keys[column]}" if column in keys else ""
+            found["columns"].append(described_column(column, declared, values, mark, foreign))
         found["sample"] = sample[:DISPLAYED_ROWS]
         if count:
             found["rows"] = connection.execute(f"SELECT count(*) FROM {quoted}").fetchone()[0]  # noqa: S608
@@ -219,6 +205,15 @@ def quoted_name(name: str) -> str:
     """An identifier in quotes."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
+
+
+@contextmanager
+def _explaining(*, changes: bool = False) -> Iterator[None]:
+    """Raise what an error of SQLite means here; `changes` for statements that may write."""
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise explained(error, changes=changes) from None
 
 
 def explained(error: sqlite3.Error | sqlite3.Warning, *, changes: bool = False) -> ToolError:
@@ -264,6 +259,7 @@ def explained(error: sqlite3.Error | sqlite3.Warning, *, changes: bool = False) 
 ACTIONS = {"INSERT": ("new",), "UPDATE": ("old", "new"), "DELETE": ("old",)}
 MAX_WATCHED = 200
 MAX_LISTED_CHANGES = 20
+MAX_DISPLAYED_COLUMNS = 60
 LISTED = 'SELECT action, name, old, new FROM temp."toolcrib changes" LIMIT ?'
 TALLIED = 'SELECT action, name, count(*) FROM temp."toolcrib changes" GROUP BY 1, 2'
 
@@ -278,7 +274,7 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
         BadInput: a statement fails.
         Denied: one reaches for other files.
     """
-    try:
+    with _explaining(changes=True):
         with closing(open_to_read(request, data)) as original:
             # Reads first, since `serialize` does not say why it cannot: locked, damaged, encrypted.
             original.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -287,8 +283,6 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
             return _observed(connection, request["sql"]), b""
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error, changes=True) from None
 
 
 def _observed(connection: sqlite3.Connection, sql: str) -> dict[str, Any]:
@@ -357,9 +351,8 @@ def _watch(connection: sqlite3.Connection) -> None:
     connection.execute('CREATE TEMP TABLE "toolcrib changes" (action, name, old, new)')
     # A trigger on a table of a virtual one (full-text search) has SQLite crash.
     for name in _tables(connection, "table"):
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted_name(name)})")][
-            :60
-        ]
+        info = connection.execute(f"PRAGMA table_info({quoted_name(name)})").fetchall()
+        columns = [row[1] for row in info[:MAX_DISPLAYED_COLUMNS]]
         for action, sides in ACTIONS.items():
             values = [
                 _described(side, columns) if side in sides else "NULL" for side in ("old", "new")
@@ -455,12 +448,9 @@ def snapshot(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
         Busy: another program holds it.
     """
     del data
-    try:
-        with closing(_open_to_change(request)) as connection:
-            content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
-            connection.execute("ROLLBACK")
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error, changes=True) from None
+    with _explaining(changes=True), closing(_open_to_change(request)) as connection:
+        content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
+        connection.execute("ROLLBACK")
     return {"digest": _digest(content)}, content
 
 
@@ -481,33 +471,25 @@ def apply(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         BadInput, Busy, Denied: a statement fails, or another program holds it.
     """
     del data
-    try:
-        with closing(_open_to_change(request)) as connection:
-            content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
-            if _digest(content) != request["digest"]:
-                raise Conflict("The database was changed meanwhile.", hint="Send the call again.")
-            done = _observed(connection, request["sql"])
-            if done["identity"] != request["identity"]:
-                raise Conflict(
-                    "Nothing was changed: the statements do something else by now than what the "
-                    "user was shown.",
-                    hint="Send the call again; name what is meant without random() and the time.",
-                )
-            connection.execute("COMMIT")
-            checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return {**done, "whole": not checkpoint[0]}, b""
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise explained(error, changes=True) from None
+    with _explaining(changes=True), closing(_open_to_change(request)) as connection:
+        content = pread(request["fd"], os.fstat(request["fd"]).st_size, 0)
+        if _digest(content) != request["digest"]:
+            raise Conflict("The database was changed meanwhile.", hint="Send the call again.")
+        done = _observed(connection, request["sql"])
+        if done["identity"] != request["identity"]:
+            raise Conflict(
+                "Nothing was changed: the statements do something else by now than what the "
+                "user was shown.",
+                hint="Send the call again; name what is meant without random() and the time.",
+            )
+        connection.execute("COMMIT")
+        checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return {**done, "whole": not checkpoint[0]}, b""
 
 
 def _open_to_change(request: dict[str, Any]) -> sqlite3.Connection:
     """A connection that holds the right to write, its log empty."""
-    connection = sqlite3.connect(
-        f"file:{quote(request['path'])}?mode=rw",
-        uri=True,
-        isolation_level=None,
-        timeout=BUSY_MS / 1000,
-    )
+    connection = _connected(request["path"], "mode=rw")
     try:
         _harden(connection)
         connection.execute("PRAGMA foreign_keys = ON")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
@@ -34,14 +35,12 @@ _NOT = re.compile(r"\s*not\s+", re.IGNORECASE)
 _ORDERED = ("<", ">", "<=", ">=")
 _UNEQUAL = ("!=", "<>")
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<>": lambda a, b: a != b,
-    ">": lambda a, b: a > b,
-    "<": lambda a, b: a < b,
-    ">=": lambda a, b: a >= b,
-    "<=": lambda a, b: a <= b,
+    **dict.fromkeys(("=", "=="), eq),
+    **dict.fromkeys(_UNEQUAL, ne),
+    "<": lt,
+    ">": gt,
+    "<=": le,
+    ">=": ge,
 }
 Predicate = Callable[[Sequence[Cell]], bool]
 _Kind = Literal["number", "text"] | int
@@ -59,7 +58,7 @@ def predicate_of(text: str, columns: TableColumns, notes: list[str]) -> Predicat
     Raises:
         BadInput: it cannot be read, or names no column.
     """
-    return _Parser(text, columns, notes).parsed() if text.strip() else None
+    return _Parser(text, columns, notes).either() if text.strip() else None
 
 
 class _Parser:
@@ -75,9 +74,6 @@ class _Parser:
         self._tokens = [(str(m.lastgroup), m.start(), m.end()) for m in found]
         self._ends = dict(self._brackets())
         self._next = self._at = self._depth = 0
-
-    def parsed(self) -> Predicate:
-        return self._either()
 
     def _brackets(self) -> Iterator[tuple[int, int]]:
         """Each opening bracket, by its number among the tokens, with its closing one."""
@@ -98,7 +94,8 @@ class _Parser:
             hint="Close each one; put a text with a bracket of its own in quotes.",
         )
 
-    def _either(self) -> Predicate:
+    def either(self) -> Predicate:
+        """What is joined by `or`, up to a closing bracket or the end."""
         tests = [self._all()]
         while self._joined("or", "||"):
             tests.append(self._all())
@@ -135,7 +132,7 @@ class _Parser:
         if self._depth > MAX_DEPTH:
             raise BadInput(f"More than {MAX_DEPTH} brackets in each other.", hint="Use fewer.")
         self._next, self._at = self._next + 1, end
-        test = self._either()
+        test = self.either()
         _, _, closed = self._token()
         self._next, self._depth = self._next + 1, self._depth - 1
         rest = self._text[closed : self._token()[1]]
@@ -244,12 +241,10 @@ class _Conditions:
         """Whether a column with `contains` and the like stands in a value."""
         for operator in _WORD.finditer(value):
             before = f" {value[: operator.start()].rstrip().casefold()}"
-            if any(re.search(rf"\W{re.escape(n.casefold())}\Z", before) for n in self._names()):
+            names = filter(None, self._columns.names)
+            if any(re.search(rf"\W{re.escape(n.casefold())}\Z", before) for n in names):
                 return True
         return False
-
-    def _names(self) -> Iterable[str]:
-        return filter(None, self._columns.names)
 
     def _of_columns(self, operator: str, place: int, other: int) -> Predicate:
         """A comparison of two columns of a row."""
@@ -266,10 +261,12 @@ class _Conditions:
             "quotes."
         )
         compare, unequal = _COMPARED[operator], operator in _UNEQUAL
-        keys = [_number_key, _number_key] if numeric else [_text_key, _text_key]
+
+        def key(cell: Cell, form: ColumnFormat) -> Any:
+            return as_number(cell, form.numbers) if numeric else _text_key(cell, form)
 
         def test(row: Sequence[Cell]) -> bool:
-            left, right = keys[0](row[place], one), keys[1](row[other], two)
+            left, right = key(row[place], one), key(row[other], two)
             if left is None or right is None:
                 return unequal and left is not right
             return compare(left, right)
@@ -385,10 +382,6 @@ def _part_of_date(value: str) -> str:
     if found is None or (found[2] and not 1 <= int(found[2]) <= 12):
         return ""
     return f"{found[1]}-{int(found[2]):02}" if found[2] else found[1]
-
-
-def _number_key(cell: Cell, form: ColumnFormat) -> int | float | None:
-    return as_number(cell, form.numbers)
 
 
 def _text_key(cell: Cell, form: ColumnFormat) -> str | None:

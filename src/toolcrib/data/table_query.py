@@ -16,7 +16,15 @@ from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.data.formats import written_table
 from toolcrib.data.table_columns import TableColumns, as_number
 from toolcrib.data.table_filter import Predicate, predicate_of
-from toolcrib.data.tables import SAMPLE_BYTES, BrokenQuotes, Table, is_empty, left_out, read_table
+from toolcrib.data.tables import (
+    SAMPLE_BYTES,
+    Table,
+    by_quotes_or_lines,
+    is_empty,
+    left_out,
+    read_table,
+    stream_of,
+)
 from toolcrib.data.values import (
     Cell,
     ColumnFormat,
@@ -85,10 +93,9 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """
     files = request.pop("files")
     wanted = TableRequest(**request)
-    try:
-        return _answered(_joined(files, data, wanted, by_line=False), wanted)
-    except BrokenQuotes:
-        return _answered(_joined(files, data, wanted, by_line=True), wanted)
+    return by_quotes_or_lines(
+        lambda by_line: _answered(_joined(files, data, wanted, by_line=by_line), wanted)
+    )
 
 
 def _streams(files: list[dict[str, Any]], data: bytes) -> Iterator[BinaryIO]:
@@ -98,8 +105,7 @@ def _streams(files: list[dict[str, Any]], data: bytes) -> Iterator[BinaryIO]:
             yield io.BytesIO(data[at : at + file["size"]])
             at += file["size"]
         else:
-            os.lseek(file["fd"], 0, os.SEEK_SET)
-            yield os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
+            yield stream_of(file["fd"])
 
 
 def _joined(
@@ -184,7 +190,8 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     columns, guesses = TableColumns(table), table.guesses
     counts = _Counts()
     rows = counts.over(table.rows, predicate_of(wanted.filter, columns, table.notes))
-    if wanted.group or wanted.aggregate:
+    grouped = bool(wanted.group or wanted.aggregate)
+    if grouped:
         table, rows = _grouped(table, rows, columns, wanted)
         columns = TableColumns(table)
     places = columns.places(wanted.columns) or list(range(len(table.columns)))
@@ -200,14 +207,14 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     ]
     for _ in rows:  # count the rest
         pass
-    total = len(table.columns) and (counts.results or counts.matched)
+    total = len(found) if grouped else counts.matched if table.columns else 0
     saved = b""
     if wanted.save_as:
         saved = written_table([table.columns[n] for n in places], found, wanted.save_as)
     answer = {
         "columns": listed,
         "rows": found[: wanted.limit],
-        "total": total if not (wanted.group or wanted.aggregate) else len(found),
+        "total": total,
         "matched": counts.matched,
         "scanned": counts.scanned,
         "notes": [*table.notes, *_hidden(guesses, {each["name"] for each in listed}, wanted)],
@@ -233,7 +240,7 @@ class _Counts:
     """How many rows were looked at, and how many fit."""
 
     def __init__(self) -> None:
-        self.scanned = self.matched = self.results = 0
+        self.scanned = self.matched = 0
 
     def over(
         self, rows: Iterator[Sequence[Cell]], test: Predicate | None
@@ -387,40 +394,34 @@ def _grouped(
     texts = chain.from_iterable(columns.aggregates(text) for text in wanted.aggregate)
     sums = [_aggregate(text, columns) for text in texts] or [_aggregate("count", columns)]
     groups: dict[tuple[str, ...], list[_Sum]] = {}
+
+    def new_group() -> list[_Sum]:
+        return [_Sum(function, place, columns.formats[place]) for function, place, _ in sums]
+
     for row in rows:
         key = tuple(displayed(row[place]) for place in places)
         group = groups.get(key)
         if group is None:
             if len(groups) >= MAX_GROUPS:
                 raise TooLarge(f"There are more than {MAX_GROUPS:,} groups.", hint="Filter first.")
-            group = groups[key] = [
-                _Sum(function, place, columns.formats[place]) for function, place, _ in sums
-            ]
+            group = groups[key] = new_group()
         for part in group:
             part.add(row)
     table.notes += _mixed(sums, groups.values())
     if not groups and not places:
-        groups[()] = [_Sum(f, p, columns.formats[p]) for f, p, _ in sums]
-    form = ColumnFormat("number", NumberFormat())
-    ends = {"date", "boolean", "text"}  # of which the least and the greatest are of their kind
-    key_formats = [
-        replace(columns.formats[p], type=columns.formats[p].type, note="") for p in places
-    ]
-    found = Table(
-        [*(columns.names[place] for place in places), *(title for _, _, title in sums)],
-        [
-            *key_formats,
-            *(
-                columns.formats[place]
-                if function in ("min", "max") and columns.formats[place].type in ends
-                else form
-                for function, place, _ in sums
-            ),
-        ],
-        iter([[*key, *(part.value() for part in group)] for key, group in groups.items()]),
-        table.notes,
-    )
+        groups[()] = new_group()
+    names = [*(columns.names[place] for place in places), *(title for _, _, title in sums)]
+    formats = [replace(columns.formats[place], note="") for place in places]
+    formats += [_format_of(function, columns.formats[place]) for function, place, _ in sums]
+    values = [[*key, *(part.value() for part in group)] for key, group in groups.items()]
+    found = Table(names, formats, iter(values), table.notes)
     return found, found.rows
+
+
+def _format_of(function: str, form: ColumnFormat) -> ColumnFormat:
+    """What an aggregate of a column holds: the least and the greatest may be no numbers."""
+    is_own = function in ("min", "max") and form.type in ("date", "boolean", "text")
+    return form if is_own else ColumnFormat("number", NumberFormat())
 
 
 def _mixed(

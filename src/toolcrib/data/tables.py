@@ -7,11 +7,12 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, is_code, type_of
@@ -19,6 +20,7 @@ from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
 
+T = TypeVar("T")
 SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 1000
 MAX_CELL_CHARS = 1_000_000
@@ -33,6 +35,24 @@ SHORTER = "Use a smaller file, or CSV, which is read row by row."
 
 class BrokenQuotes(Exception):
     """A quote is not closed, so what follows would be one cell."""
+
+
+def by_quotes_or_lines(read: Callable[[bool], T]) -> T:
+    """What reading a table gives; where its quotes do not match, each line is one row.
+
+    Args:
+        read: takes `by_line` for `read_table`, and may raise BrokenQuotes.
+    """
+    try:
+        return read(False)
+    except BrokenQuotes:
+        return read(True)
+
+
+def stream_of(fd: int) -> BinaryIO:
+    """An open file from its start; its descriptor stays open."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    return os.fdopen(fd, "rb", buffering=0, closefd=False)
 
 
 def is_empty(head: bytes) -> bool:
@@ -163,9 +183,8 @@ class _MixedBytes:
 def _is_meant(text: str) -> bool:
     """Whether valid UTF-8 is no accident, as `ß“` of windows-1252 is, which reads as N'Ko."""
     signs = "".join(sign for sign in text if not sign.isascii())
-    return len(signs) >= MIN_UTF8_SIGNS or signs == signs.encode("cp1252", "ignore").decode(
-        "cp1252"
-    )
+    western = signs.encode("cp1252", "ignore").decode("cp1252")
+    return len(signs) >= MIN_UTF8_SIGNS or signs == western
 
 
 def _delimited(stream: io.BufferedReader[Any], head: bytes, name: str, *, by_line: bool) -> Table:
@@ -239,10 +258,7 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     if not sample:
         raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
     width = max(map(len, sample))
-    if width > MAX_COLUMNS:
-        raise TooLarge(
-            f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
-        )
+    _need_columns(width)
     has_head = not all(_is_value(cell) for cell in sample[0] if cell.strip())
     head, body = (sample[0], sample[1:]) if has_head else ([], sample)
     if not has_head:
@@ -256,6 +272,13 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     return table
 
 
+def _need_columns(count: int) -> None:
+    if count > MAX_COLUMNS:
+        raise TooLarge(
+            f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
+        )
+
+
 def _text(cell: Cell) -> str:
     return cell if isinstance(cell, str) else "" if cell is None else str(cell)
 
@@ -265,17 +288,21 @@ def _is_value(cell: str) -> bool:
     return is_code(cell) or any(form.parse(cell) is not None for form in formats)
 
 
+def free_name(base: str, is_taken: Callable[[str], bool]) -> str:
+    """A name that nothing has yet: as it is, or with a number behind it."""
+    name, turn = base, 2
+    while is_taken(name):
+        name, turn = f"{base}_{turn}", turn + 1
+    return name
+
+
 def column_names(head: Sequence[str], width: int) -> list[str]:
     """Names for all columns, each once."""
     names: list[str] = []
     taken: set[str] = set()
     for number in range(width):
         plain = " ".join(head[number].split()) if number < len(head) else ""
-        base = name = plain or f"column{number + 1}"
-        turn = 2
-        while name in taken:
-            name = f"{base}_{turn}"
-            turn += 1
+        name = free_name(plain or f"column{number + 1}", taken.__contains__)
         taken.add(name)
         names.append(name)
     return names
@@ -320,10 +347,7 @@ def _records(data: bytes, name: str) -> list[dict[str, Any]]:
 def from_records(records: Sequence[dict[str, Any]]) -> Table:
     """Objects of JSON as a table; what is nested in them is JSON text."""
     columns = list(dict.fromkeys(str(key) for record in records for key in record))
-    if len(columns) > MAX_COLUMNS:
-        raise TooLarge(
-            f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
-        )
+    _need_columns(len(columns))
     sample = records[:SAMPLE_ROWS]
     formats = []
     for column in columns:

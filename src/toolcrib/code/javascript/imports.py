@@ -8,7 +8,7 @@ from posixpath import dirname, join, relpath
 from typing import Any
 
 from toolcrib.code.javascript.model import Module
-from toolcrib.code.javascript.program import ScriptProgram, folders_around, json_object
+from toolcrib.code.javascript.program import ScriptProgram, folders_around, settings_of
 from toolcrib.code.javascript.scopes import descendants, literal, named
 from toolcrib.code.languages import name_set
 from toolcrib.code.project import Project
@@ -223,7 +223,7 @@ def import_place(module: Module) -> int:
 def is_module(project: Project, path: str) -> bool:
     """Whether the package of a file says that its files are modules."""
     for folder in folders_around(path):
-        package = json_object(project, join(folder, "package.json"))
+        package = settings_of(project, join(folder, "package.json"))
         if package is not None:
             return bool(package.get("type") == "module")
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -16,6 +15,7 @@ from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import BOTH, Binding, LexicalScope
 from toolcrib.core.errors import ToolError, UnsupportedContent
+from toolcrib.text.json_values import json_object
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
 SOURCE_ENDINGS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -83,7 +83,7 @@ class SpecifierResolver:
 
     def _packages(self, file: str) -> Iterator[str]:
         for folder in folders_around(file):
-            package = json_object(self._project, join(folder, "package.json"))
+            package = settings_of(self._project, join(folder, "package.json"))
             name = package.get("name") if package else None
             if isinstance(name, str):
                 yield name
@@ -107,7 +107,7 @@ class SpecifierResolver:
             known = (".", {}, None)
             for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
                 with suppress(AttributeError):
-                    settings = json_object(self._project, join(folder, name)) or {}
+                    settings = settings_of(self._project, join(folder, name)) or {}
                     options = settings.get("compilerOptions") or {}
                     base = options.get("baseUrl")
                     paths = {k: list(v) for k, v in (options.get("paths") or {}).items()}
@@ -125,21 +125,15 @@ def folders_around(path: str) -> Iterator[str]:
         yield path
 
 
-def json_object(project: Project, path: str) -> dict[str, Any] | None:
-    """What a JSON file says, comments allowed; None where there is none, or none with an object."""
+def settings_of(project: Project, path: str) -> dict[str, Any] | None:
+    """The object in a JSON file, comments allowed; None where there is none."""
     try:
         data = project.scope.file(path).read_bytes(MAX_SETTINGS)
-        found = _parsed(data.decode("utf-8-sig", "replace"))
-    except (ToolError, ValueError):
+    except ToolError:
         return None
-    return found if isinstance(found, dict) else None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return json.loads(_COMMENT.sub(lambda m: m[1] or "", text))
+    text = data.decode("utf-8-sig", "replace")
+    found = json_object(text)
+    return found if found is not None else json_object(_COMMENT.sub(lambda m: m[1] or "", text))
 
 
 def literals(text: str) -> set[str]:
