@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -69,7 +69,8 @@ def read_feed(source: str, base: str, limit: int, *, contents: bool = False) -> 
     if root is None or root.name.lower() not in ("rss", "feed", "rdf", "channel"):
         return None
     channel = next((node for node in root.children if node.name == "channel"), root)
-    nodes = list(_items(root, channel))
+    holders = dict.fromkeys((channel, root))
+    nodes = [node for one in holders for node in one.children if node.name in ("item", "entry")]
     own = root.attrs.get("xml:base", "") or channel.attrs.get("xml:base", "")
     base = absolute_url(own, base) or base
     texts = (_CONTENTS + _SUMMARIES if contents else _SUMMARIES + _CONTENTS) + _TAGLINES
@@ -109,11 +110,6 @@ def format_feed(
         if item.link:
             links.append((title, item.link))
     return "\n\n".join(filter(None, parts)), links
-
-
-def _items(root: XmlNode, channel: XmlNode) -> Iterator[XmlNode]:
-    for holder in dict.fromkeys((channel, root)):
-        yield from (node for node in holder.children if node.name in ("item", "entry"))
 
 
 def _item(node: XmlNode, base: str, names: Sequence[str]) -> FeedItem:
@@ -174,18 +170,15 @@ def _link(node: XmlNode, base: str) -> str:
     found: list[str] = []
     for link in (part for part in node.children if part.name == "link"):
         if link.attrs.get("rel", "alternate") == "alternate":
-            html = "html" in link.attrs.get("type", "html")
-            found.insert(0 if html and link.text.strip() else len(found), _target(link))
+            text = link.text.strip()
+            is_page = text and "html" in link.attrs.get("type", "html")
+            found.insert(0 if is_page else len(found), link.attrs.get("href", "") or text)
     identity = _child(node, "guid", "id")
     if identity is not None and identity.attrs.get("isPermaLink", "true") != "false":
         found.append(web_url(identity.text))
     found.append(web_url(node.attrs.get("rdf:about", "")))
     found += [link.attrs.get("url", "") for link in node.children if link.name == "enclosure"]
     return next(filter(None, (absolute_url(url, base) for url in found if url.strip())), "")
-
-
-def _target(link: XmlNode) -> str:
-    return link.attrs.get("href", "") or link.text.strip()
 
 
 def _date(node: XmlNode, names: tuple[str, ...]) -> str:

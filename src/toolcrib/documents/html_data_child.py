@@ -88,11 +88,6 @@ def _within(element: Any, names: tuple[str, ...], end: Any = None) -> bool:
     return False
 
 
-def _between(element: Any, item: Any) -> bool:
-    """Whether another list stands between an element and the item that it is in."""
-    return _within(element, _LISTS, item)
-
-
 def _own(element: Any, name: str, holder: str) -> list[Any]:
     """The elements of a name in it that belong to no inner one of its kind."""
     return [found for found in element.find_all(name) if found.closest(holder) == element]
@@ -216,7 +211,7 @@ def _items(element: Any, depth: int, rows: list[list[Any]]) -> None:
     for item in element.children:
         if getattr(item, "tag", "") not in ("li", "dt", "dd") or len(rows) >= MAX_ROWS:
             continue
-        inner = [found for found in item.find_all(list(_LISTS)) if not _between(found, item)]
+        inner = [one for one in item.find_all(list(_LISTS)) if not _within(one, _LISTS, item)]
         rows.append([depth, _text(item, _LISTS)])
         if depth < 20:
             for one in inner:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
@@ -141,7 +141,7 @@ def language_of(text: str) -> str:
     Raises:
         BadInput: it is no name of a language.
     """
-    names = [re.sub(r"-", "_", part.strip()) for part in re.split(r"[+,\s]+", text) if part]
+    names = [part.strip().replace("-", "_") for part in re.split(r"[+,\s]+", text) if part]
     found = "+".join(LANGUAGES.get(name.lower(), name) for name in names)
     if not LANGUAGE.fullmatch(found):
         raise BadInput(
@@ -225,13 +225,7 @@ class Ocr:
         deadline: float | None,
         form: PageForm,
     ) -> OcrText:
-        request = {
-            "scale": form.scale,
-            "median": form.median,
-            "quarters": form.quarters,
-            "max_enlarged": form.max_enlarged,
-        }
-        made, page = await self._workers.run(READY_TASK, request, picture, deadline)
+        made, page = await self._workers.run(READY_TASK, asdict(form), picture, deadline)
         form = replace(form, scale=made["scale"])
         found = await self._recognised(program, page, language, deadline, form)
         if not form.quarters:

@@ -125,7 +125,7 @@ class Presentation:
             return text
         first = 1 if others and others[0].startswith("#") else 0
         for table, words in zip(reversed(tables), reversed(before), strict=True):
-            after = (n + 1 for n, block in enumerate(others) if words in _words(block))
+            after = (n + 1 for n, block in enumerate(others) if words in " ".join(block.split()))
             others.insert(max(first, next(after, len(others)) if words else 0), table)
         return "\n\n".join(others)
 
@@ -297,10 +297,6 @@ def _last_before(root: ET.Element | None, table: ET.Element) -> str:
         elif node.tag.endswith("}p") and node not in inside:
             last = _text(node) or last
     return last
-
-
-def _words(block: str) -> str:
-    return " ".join(block.split())
 
 
 def _text(paragraph: ET.Element) -> str:

@@ -6,8 +6,8 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -236,15 +236,10 @@ class _PdfReader:
         if self.pdfium is None or index >= len(self.pdfium):
             return text
         blocks = [block.strip("\n") for block in text.split("\n\n") if block.strip()]
-        page = self.pdfium[index]
-        reader = page.get_textpage()
-        try:
+        with _text_reader(self.pdfium, index) as reader:
             places = _places(blocks, reader.get_text_range())
             heights = [place and (_edge(reader, place[0], 3), _edge(reader, place[1], 1))
                        for place in places]  # fmt: skip
-        finally:
-            reader.close()
-            page.close()
         keys = _down_the_page(places, heights)
         order = sorted(range(len(blocks)), key=keys.__getitem__) if keys else range(len(blocks))
         return "\n\n".join(blocks[number] for number in order)
@@ -261,13 +256,8 @@ class _PdfReader:
     def _text_by_pdfium(self, index: int) -> str:
         if self.pdfium is None or index >= len(self.pdfium):
             return ""
-        page = self.pdfium[index]
-        reader = page.get_textpage()
-        try:
+        with _text_reader(self.pdfium, index) as reader:
             text: str = reader.get_text_range()
-        finally:
-            reader.close()
-            page.close()
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def _has_picture(self, index: int) -> bool:
@@ -298,6 +288,18 @@ class _PdfReader:
         listed = list(filter(None, names))
         if listed:
             self.warnings.append(f"Files attached to it were not read: {', '.join(listed)}.")
+
+
+@contextmanager
+def _text_reader(document: Pdfium, index: int) -> Iterator[Any]:
+    """What reads the plain text of a page."""
+    page = document[index]
+    reader = page.get_textpage()
+    try:
+        yield reader
+    finally:
+        reader.close()
+        page.close()
 
 
 def _is_reversed(text: str, other: str) -> bool:

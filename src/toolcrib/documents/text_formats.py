@@ -26,25 +26,25 @@ MAX_LISTED = 50
 def convert_mail(data: bytes) -> DocumentText:
     """A message: its headers, its text (or its HTML as Markdown), its attachments by name."""
     message = message_from_bytes(data, policy=policy.default)
-    lines = []
-    for name in HEADERS:
-        value = _header(message, name)
-        if value:
-            lines.append(f"{name}: {value}")
+    lines = [f"{name}: {value}" for name in HEADERS if (value := _header(message, name))]
     parts = ["\n".join(lines), _body(message)]
     attached = _attached(message)
     if attached:
         parts.append("Attachments:\n" + "\n".join(f"- {line}" for line in attached))
     text = "\n\n".join(filter(None, parts))
+    metadata = {"from": _header(message, "From"), "date": _header(message, "Date")}
+    return _one_page(
+        "eml", _header(message, "Subject"), text, {**metadata, "attachments": len(attached)}
+    )
+
+
+def _one_page(kind: str, title: str, text: str, metadata: Mapping[str, Any]) -> DocumentText:
+    """A document of one page, cut where it is too long."""
     return DocumentText(
-        "eml",
-        _header(message, "Subject"),
+        kind,
+        title,
         pages=(DocumentPage(1, text[:MAX_TEXT_CHARS]),),
-        metadata={
-            "from": _header(message, "From"),
-            "date": _header(message, "Date"),
-            "attachments": len(attached),
-        },
+        metadata=metadata,
         warnings=("It was cut.",) if len(text) > MAX_TEXT_CHARS else (),
     )
 
@@ -130,13 +130,8 @@ def convert_notebook(data: bytes) -> DocumentText:
         if isinstance(cell, dict):
             parts += _cell(cell, language)
     text = "\n\n".join(filter(None, parts))
-    return DocumentText(
-        "ipynb",
-        first_heading([text]),
-        pages=(DocumentPage(1, text[:MAX_TEXT_CHARS]),),
-        metadata={"language": language, "cells": len(cells)},
-        warnings=("It was cut.",) if len(text) > MAX_TEXT_CHARS else (),
-    )
+    metadata = {"language": language, "cells": len(cells)}
+    return _one_page("ipynb", first_heading([text]), text, metadata)
 
 
 def _language(book: Mapping[str, Any]) -> str:
@@ -160,10 +155,10 @@ def _cell(cell: Mapping[str, Any], language: str) -> Iterator[str]:
     for output in outputs if isinstance(outputs, list) else []:
         if isinstance(output, dict):
             text = _ANSI.sub("", _output(output)).strip("\n")
+            if len(text) > MAX_OUTPUT:
+                left_out = f"\n[{len(text) - MAX_OUTPUT:,} characters left out]"
+                text = text[:MAX_OUTPUT] + left_out
             if text:
-                if len(text) > MAX_OUTPUT:
-                    left_out = f"\n[{len(text) - MAX_OUTPUT:,} characters left out]"
-                    text = text[:MAX_OUTPUT] + left_out
                 yield f"Output:\n\n{_fenced(text, '')}"
 
 

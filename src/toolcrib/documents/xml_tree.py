@@ -75,7 +75,7 @@ def read_tree(source: str) -> Tree:
     first = _XmlBuilder().read(source)
     if not first.broken:
         return first
-    mended = _XmlBuilder().read(_LOOSE.sub(_escaped, _INVALID.sub("", source)))
+    mended = _XmlBuilder().read(_LOOSE.sub(lambda sign: escape(sign[0]), _INVALID.sub("", source)))
     best = first if mended.broken and _size(first) >= _size(mended) else mended
     return Tree(best.root, first.broken, best.cut)
 
@@ -162,10 +162,6 @@ def _written(part: XmlNode | str, is_end: bool) -> str:
         return "" if part.name in _VOID else f"</{part.name}>"
     attrs = "".join(f' {name}="{escape(value)}"' for name, value in part.attrs.items())
     return f"<{part.name}{attrs}>"
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return "&amp;" if match[0] == "&" else "&lt;"
 
 
 def _size(tree: Tree) -> int:

@@ -92,9 +92,6 @@ class _ImportCleanup:
                 for s in self.splices
             ]
 
-    def _line_of(self, node: Any) -> int:
-        return int(node.range().start.line) + 1
-
     def _is_marked(self, node: Any) -> bool:
         lines = self.module.text.split("\n")
         span = node.range()
@@ -124,7 +121,7 @@ class _ImportCleanup:
     def _without(self, statement: ImportStatement, gone: list[ImportedName]) -> bool:
         """Take names out of an import; True where the whole of it goes."""
         names = [part.local for part in gone]
-        line = self._line_of(statement.node)
+        line = statement.node.range().start.line + 1
         if len(gone) < len(statement.parts):
             if statement.commented:
                 self.notes.append(f"Kept on line {line}: {', '.join(names)}, beside comments.")

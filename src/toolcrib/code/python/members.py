@@ -193,7 +193,9 @@ class MemberReferences:
                             found.add(file, token)
                 elif isinstance(node, ast.MatchClass) and self.name in node.kwd_attrs:
                     self._matched(found, file, node)
-                elif isinstance(node, ast.Subscript) and _key(node) == self.name:
+                elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                    if node.slice.value != self.name:
+                        continue
                     values = self.inference.of(file, node.value) or ()
                     if any(v.of in self.related for v in values if v.of is not None):
                         found.add_obstacle(f"{file.at(node)}the name is used as a key there.")
@@ -326,10 +328,6 @@ def _is_field(of: PythonClass, name: str) -> bool:
 
 def _by_text(file: PythonFile, call: ast.Call) -> str:
     return f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
-
-
-def _key(node: ast.Subscript) -> object:
-    return node.slice.value if isinstance(node.slice, ast.Constant) else None
 
 
 def is_standard(dotted: str) -> bool:

@@ -465,17 +465,14 @@ class _Move:
         here, there = importer.rpartition("/")[0], path.rpartition("/")[0]
         root = modules.root_of(path)
         in_package = here == there and modules.is_package(here) and here != modules.root_of(path)
-        if in_package and self._is_relative(self.source):
+        has_relative = any(isinstance(n, ast.ImportFrom) and n.level for n in self.source.within)
+        if in_package and has_relative:
             base = path.rpartition("/")[2].removesuffix(".py")
             return "." if base == "__init__" else f".{base}"
         if here == root == there or (not modules.is_package(here) and here == root):
             inner = path[len(root) + 1 :] if root else path
             return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         return modules.name_of(path)
-
-    @staticmethod
-    def _is_relative(file: PythonFile) -> bool:
-        return any(isinstance(n, ast.ImportFrom) and n.level for n in file.within)
 
     def _module_in(self, file: PythonFile, node: ast.ImportFrom) -> str:
         """The target's name as an importer writes it: relative where its import was."""

@@ -253,7 +253,7 @@ class GlobalReferences:
             if stub and re.search(rf"\b{name}\b", self.program.project.text(stub)):
                 found.add_obstacle(f"{stub}:1: a stub declares the names of that module too.")
             for binder in member.binders:
-                if _is_fixture(binder.node):
+                if decorator_names(binder.node) & {"fixture", "hookimpl"}:
                     found.add_obstacle(f"{file.at(binder.node)}pytest finds a fixture by its name.")
         everywhere = {m.file.path for m in self.group} | {*self.by_star}
         for file in self.by_star.values():
@@ -272,10 +272,6 @@ def star_import_gives(file: PythonFile, name: str) -> bool:
     """Whether `import *` of a module brings a name, if it has it."""
     listed = exported(file)
     return name in listed if listed is not None else not name.startswith("_")
-
-
-def _is_fixture(node: ast.AST) -> bool:
-    return bool(decorator_names(node) & {"fixture", "hookimpl"})
 
 
 def _is_own(node: ast.Attribute) -> bool:

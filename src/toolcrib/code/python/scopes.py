@@ -42,7 +42,8 @@ def _settle(occurrence: Occurrence, scope: LexicalScope) -> None:
     binders = scope.binders(occurrence.name)
     if any(b.role != "annotate" and _surely_before(b, occurrence, scope) for b in binders):
         return
-    if all(b.order > occurrence.order for b in binders) and not _in_loop(scope, occurrence):
+    in_loop = isinstance(_top(occurrence, scope), ast.For | ast.While | ast.AsyncFor)
+    if all(b.order > occurrence.order for b in binders) and not in_loop:
         occurrence.binding = scope.top.names.get(occurrence.name)
         return
     occurrence.mixed = True
@@ -83,10 +84,6 @@ def _top(occurrence: Occurrence, scope: LexicalScope) -> ast.stmt | None:
         if first_line(statement) <= line <= (statement.end_lineno or line):
             return statement
     return None
-
-
-def _in_loop(scope: LexicalScope, occurrence: Occurrence) -> bool:
-    return isinstance(_top(occurrence, scope), ast.For | ast.While | ast.AsyncFor)
 
 
 # The walk that finds them

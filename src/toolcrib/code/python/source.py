@@ -106,20 +106,13 @@ def _fields(
             place = _moved(at, text[: index + 1])
             value = _expression(text[index + 1 : stop], place, lines)
             close, nested = _rest(text, stop, at, lines)
-            found.append(
-                ast.FormattedValue(value=value, conversion=-1, format_spec=_joined(nested))
-            )
-            ast.copy_location(found[-1], value)
-            if found[-1].format_spec is not None:  # type: ignore[attr-defined]
-                ast.copy_location(found[-1].format_spec, value)  # type: ignore[attr-defined]
+            spec_node = ast.copy_location(ast.JoinedStr(nested), value) if nested else None
+            made = ast.FormattedValue(value=value, conversion=-1, format_spec=spec_node)
+            found.append(ast.copy_location(made, value))
             index = close + 1
         else:
             index += 1
     return found
-
-
-def _joined(values: list[ast.expr]) -> ast.JoinedStr | None:
-    return ast.JoinedStr(values=values) if values else None
 
 
 def _end(text: str, index: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import compress
 
@@ -236,8 +235,7 @@ def without_menus(page: PageTables, chosen: list[bool]) -> list[bool]:
         own and page.elements[block.element].flags & (NAV | MAIN | ARTICLE) != NAV
         for block, own in zip(page.blocks, chosen, strict=True)
     ]
-    words = sum(block.words for block, own in zip(page.blocks, result, strict=True) if own)
-    return result if words >= _MIN_MANUAL_WORDS else chosen
+    return result if _words(page, result) >= _MIN_MANUAL_WORDS else chosen
 
 
 def with_headings(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
@@ -291,9 +289,8 @@ def without_comments(page: PageTables, chosen: list[bool]) -> list[bool]:
         taken and not marked[block.element]
         for taken, block in zip(chosen, page.blocks, strict=True)
     ]
-    before = sum(block.words for block, taken in zip(page.blocks, chosen, strict=True) if taken)
-    after = sum(block.words for block, taken in zip(page.blocks, left, strict=True) if taken)
-    return left if after >= max(_MIN_WORDS_LEFT, _MIN_SHARE_LEFT * before) else chosen
+    needed = max(_MIN_WORDS_LEFT, _MIN_SHARE_LEFT * _words(page, chosen))
+    return left if _words(page, left) >= needed else chosen
 
 
 def _may_be_of_comments(name: str) -> bool:
@@ -367,16 +364,16 @@ def in_menus(page: PageTables, page_type: str = "", *, everything: bool = False)
         if not size or result[element.start]:
             continue
         is_menu = element.flags & (NAV | inside) == NAV
-        if not is_menu and 2 * size <= chars[-1] and not MENU_NAMES.isdisjoint(_names(element)):
+        if (
+            not is_menu
+            and 2 * size <= chars[-1]
+            and not MENU_NAMES.isdisjoint(element.name.lower().split())
+        ):
             is_menu = linked[element.end] - linked[element.start] >= MIN_LINKED_SHARE * size
         is_foot = element.tag == "footer" and not element.parent
         if is_menu or (everything and (element.flags & NOSCRIPT or is_foot)):
             result[element.start : element.end] = [True] * (element.end - element.start)
     return result
-
-
-def _names(element: Element) -> list[str]:
-    return element.name.lower().split() if element.name else []
 
 
 def _without(page: PageTables, chosen: list[bool], flag: int, max_share: float) -> list[bool]:
@@ -385,9 +382,8 @@ def _without(page: PageTables, chosen: list[bool], flag: int, max_share: float) 
         own and not page.elements[block.element].flags & flag
         for block, own in zip(page.blocks, chosen, strict=True)
     ]
-    words = [block.words for block in page.blocks]
-    total = _sum(words, chosen)
-    return result if total - _sum(words, result) <= max_share * total else chosen
+    total = _words(page, chosen)
+    return result if total - _words(page, result) <= max_share * total else chosen
 
 
 def with_other_links(page: PageTables, chosen: list[bool]) -> list[bool]:
@@ -415,7 +411,7 @@ def with_whole_rows(page: PageTables, chosen: list[bool]) -> list[bool]:
         inside = slice(element.start, element.end)
         if element.tag == "tr" and any(result[inside]) and not all(result[inside]):
             words = [block.words for block in page.blocks[inside]]
-            known = _sum(words, result[inside])
+            known = sum(compress(words, result[inside]))
             if sum(words) <= _MAX_ROW_WORDS and known >= _MIN_ROW_SHARE * sum(words):
                 result[inside] = [True] * len(words)
     return result
@@ -426,5 +422,6 @@ def _targets(element: Element) -> tuple[str, ...]:
     return tuple(anchor.attr("href") or "" for anchor in anchors)
 
 
-def _sum(words: Iterable[int], taken: Iterable[bool]) -> int:
-    return sum(compress(words, taken))
+def _words(page: PageTables, taken: list[bool]) -> int:
+    """The words of the blocks that are taken."""
+    return sum(compress((block.words for block in page.blocks), taken))

@@ -337,7 +337,7 @@ class Extraction:
     outline: tuple[MarkdownHeading, ...] = ()
     links: tuple[PageLink, ...] = ()
     images: tuple[PageLink, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def extract(
@@ -481,7 +481,8 @@ def _read_whole(
     large = len(source) > MAX_EARLY_CHARS and is_bulk(source, document)
     early = source[:MAX_EARLY_CHARS] if large else ""
     source_tree = parse(early, positions=False) if early else document
-    meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
+    meta = read_meta(source_tree, url=url, excerpt=excerpt)
+    metas, linked = meta_values(source_tree), _linked(source_tree)
     if not large:
         part_labels(document)
     page = _no_page() if root is None or large else read_tree(root)
@@ -507,7 +508,7 @@ def _read_whole(
         # Nothing of the tree may be left, if all stood in what is no text.
         whole = parse(source, positions=False) if bulk and source else document
         text, bulk = _everything(whole, source), None
-    data, place = _data_text(document, linked, metas, text)
+    data, place = _from_data(document, linked, metas, text)
     if data:
         warnings.append(f"The text comes from the page's {place}.")
     return ChosenPage(
@@ -545,15 +546,8 @@ def _no_page() -> PageTables:
     return PageTables([], [], [], whole=False)
 
 
-def _page_facts(
-    document: Any, url: str, *, excerpt: bool
-) -> tuple[PageMetadata, dict[str, str], Any]:
-    """The metadata of a page, its `meta` elements and its JSON-LD."""
-    meta = read_meta(document, url=url, excerpt=excerpt)
-    return meta, meta_values(document), _linked(document)
-
-
 def _linked(document: Any) -> Any:
+    """The JSON-LD of a page."""
     try:
         return document.json_ld()
     except (ValueError, RecursionError):
@@ -573,15 +567,14 @@ def _everything(document: Any, source: str) -> str:
     return text
 
 
-def _data_text(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
-    """What `_from_data` gives, where the page itself has few words."""
-    # Most texts have enough of them early.
-    few = text.count(" ", 0, _MANY_CHARS) < _FEW_WORDS and text.count(" ") < _FEW_WORDS
-    return _from_data(document, linked, metas, text) if few else ("", "")
-
-
 def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
-    """The content as the page's scripts would show it, where that is much more, and its place."""
+    """The content as the page's scripts would show it, and its place.
+
+    Nothing where the page itself has many words, or the scripts have not much more.
+    """
+    # Most texts have enough of them early.
+    if text.count(" ", 0, _MANY_CHARS) >= _FEW_WORDS or text.count(" ") >= _FEW_WORDS:
+        return "", ""
     min_chars = 2 * len(text) + 200
     places = (
         (linked_text(linked), "JSON-LD"),

@@ -180,7 +180,8 @@ class Pieces:
                 return False
             chain.append(above)
         if self._is_text(cut):
-            self._joint = CODE_JOINT if "pre" in [one.tag for one in chain] else self._gap(cut)
+            gap = " " if self._source[cut - 1].isspace() else ""
+            self._joint = CODE_JOINT if "pre" in [one.tag for one in chain] else gap
         else:
             block = _BLOCK.match(self._source, cut) is not None
             while block and chain and chain[0].tag in _ENTRIES:
@@ -193,10 +194,6 @@ class Pieces:
         """Whether a text goes on at a place, and no tag stands there."""
         before, after = self._source[cut - 1], self._source[cut]
         return after != "<" or (before == "<" and _ANY.match(self._source, cut) is None)
-
-    def _gap(self, cut: int) -> str:
-        """What stands between two pieces of one text."""
-        return " " if self._source[cut - 1].isspace() else ""
 
 
 def is_long(source: str, marks: int) -> bool:

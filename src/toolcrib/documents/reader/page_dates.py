@@ -218,27 +218,10 @@ class Dates:
         return min(found) if len(days) == 1 else ""
 
 
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "cite",
-        "em",
-        "font",
-        "i",
-        "label",
-        "mark",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "u",
-    ]
-)
+_INLINE = frozenset({
+    "a", "abbr", "b", "bdi", "cite", "em", "font", "i", "label", "mark", "small", "span", "strong",
+    "sub", "sup", "time", "u",
+})  # fmt: skip
 _MAX_NODES = 2_000
 
 

@@ -69,6 +69,11 @@ def plain(runs: Sequence[Run]) -> str:
     return "".join(run.text for run in runs)
 
 
+def title_of(blocks: Sequence[MarkdownBlock]) -> str:
+    """The text of the first heading; empty where there is none."""
+    return next((block.text for block in blocks if block.kind == "heading"), "")
+
+
 def blocks_of(markdown: str) -> list[MarkdownBlock]:
     """The blocks of a Markdown text (CommonMark with tables and strikethrough)."""
     from markdown_it import MarkdownIt

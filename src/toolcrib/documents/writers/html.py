@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain
+from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain, title_of
 
 STYLE = (
     "body{max-width:46rem;margin:2rem auto;padding:0 1rem;line-height:1.5;"
@@ -25,7 +25,7 @@ def prepare() -> None:
 def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """The page; `request` has `title`."""
     blocks = blocks_of(data.decode())
-    title = request["title"] or next((b.text for b in blocks if b.kind == "heading"), "Document")
+    title = request["title"] or title_of(blocks) or "Document"
     page = (
         '<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.core.package_data import package_text
-from toolcrib.documents.writers.blocks import MarkdownBlock, blocks_of
+from toolcrib.documents.writers.blocks import blocks_of, title_of
 
 TEMPLATE = package_text("documents/writers/page.typ").encode()
 FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts",
@@ -42,7 +42,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     while True:
         blocks = blocks_of(text)
         inputs = {"doc": json.dumps([block.to_json() for block in blocks]),
-                  "title": request["title"] or _title(blocks)}  # fmt: skip
+                  "title": request["title"] or title_of(blocks)}  # fmt: skip
         try:
             made = typst.compile(
                 TEMPLATE,
@@ -65,10 +65,6 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
         listed = " ".join(missing)
         notes = [f"No font here has {listed}: shown as {REPLACEMENT}."] if missing else []
         return {"notes": notes}, bytes(made)
-
-
-def _title(blocks: list[MarkdownBlock]) -> str:
-    return next((block.text for block in blocks if block.kind == "heading"), "")
 
 
 def _unescaped(text: str) -> str:

@@ -96,7 +96,9 @@ def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
         if block.kind == "table":
             current.tables.append(block)
         elif block.kind == "quote":
-            current.notes += [line for inner in block.items[0] for line in _plain_lines(inner)]
+            current.notes += [
+                plain(line) for inner in block.items[0] for _, line in _lines(inner, 0)
+            ]
         elif block.kind == "rule":
             yield current
             current = SlideContent(())
@@ -122,10 +124,6 @@ def _lines(block: MarkdownBlock, level: int) -> Iterator[tuple[int, Runs]]:
                     depth, runs = next(lines, (level, ()))
                     yield depth, (Run(f"{number}. "), *runs)
                 yield from lines
-
-
-def _plain_lines(block: MarkdownBlock) -> Iterator[str]:
-    return (plain(runs) for _, runs in _lines(block, 0))
 
 
 def _add_slide(presentation: Presentation, content: SlideContent, *, first: bool) -> None:

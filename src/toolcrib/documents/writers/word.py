@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain
+from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain, title_of
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -35,12 +35,11 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
 
     document = docx.Document(io.BytesIO(_TEMPLATE[0]))
     blocks = blocks_of(data.decode())
-    title = request["title"] or next((b.text for b in blocks if b.kind == "heading"), "")
-    document.core_properties.title = title[:255]
-    document.core_properties.author = ""
+    properties = document.core_properties
+    properties.title = (request["title"] or title_of(blocks))[:255]
+    properties.author = properties.comments = ""
     # The template's own dates are years old.
-    document.core_properties.created = document.core_properties.modified = datetime.now(UTC)
-    document.core_properties.comments = ""
+    properties.created = properties.modified = datetime.now(UTC)
     _add_blocks(document, blocks, level=0)
     buffer = io.BytesIO()
     document.save(buffer)

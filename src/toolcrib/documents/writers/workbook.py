@@ -65,7 +65,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
 
 def _sheets(content: str) -> Sheets:
     """The tables of JSON or Markdown with their names, checked."""
-    found = list(_of_json(content) if content.lstrip()[:1] in ("[", "{") else _of_markdown(content))
+    found = list(_of_json(content) if _is_json(content) else _of_markdown(content))
     if not found:
         raise BadInput(
             "There is no table in the content.",
@@ -83,6 +83,10 @@ def _sheets(content: str) -> Sheets:
     return found
 
 
+def _is_json(content: str) -> bool:
+    return content.lstrip()[:1] in ("[", "{")
+
+
 def _of_markdown(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
     name = ""
     for block in blocks_of(content):
@@ -96,7 +100,7 @@ def _of_markdown(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
 
 def _left_out(content: str) -> list[str]:
     """A note on what of Markdown is in no table and names none; nothing for JSON."""
-    if content.lstrip()[:1] in ("[", "{"):
+    if _is_json(content):
         return []
     left: list[str] = []
     heading = ""

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, tool
+from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, other_names, tool
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import DocumentText
@@ -101,7 +101,10 @@ def contents_of(document: DocumentText, text: str, room: int) -> str:
         text: its whole Markdown.
         room: tokens that the list may take.
     """
-    entries = _by_page(document) if document.unit else _by_offset(text)
+    if document.unit:
+        entries = _by_page(document)
+    else:
+        entries = [(heading.level, heading.start, heading.text) for heading in outline(text)]
     if len(entries) < 2:
         return ""
     for level in range(6, 1, -1):
@@ -134,10 +137,6 @@ def _by_page(document: DocumentText) -> list[tuple[int, int, str]]:
         elif document.unit == "page":
             found += [(h.level, page.number, h.text) for h in outline(page.text)]
     return found
-
-
-def _by_offset(text: str) -> list[tuple[int, int, str]]:
-    return [(heading.level, heading.start, heading.text) for heading in outline(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,35 +273,16 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     group="documents",
     rights=READ | NET,
     keywords=(
-        "pdf",
-        "docx",
-        "word",
-        "pptx",
-        "powerpoint",
-        "slides",
-        "xlsx",
-        "excel",
-        "spreadsheet",
-        "epub",
-        "ebook",
-        "notebook",
-        "mail",
-        "attachment",
-        "scan",
-        "ocr",
-        "markdown",
+        *("pdf", "docx", "word", "pptx", "powerpoint", "slides", "xlsx", "excel", "spreadsheet"),
+        *("epub", "ebook", "notebook", "mail", "attachment", "scan", "ocr", "markdown"),
     ),
     aliases=("read_pdf", "read_docx", "read_word", "read_excel"),
-    argument_aliases={
-        "file_path": "path",
-        "filepath": "path",
-        "file_name": "path",
-        "filename": "path",
-        "file": "path",
-        "document": "path",
-        "document_path": "path",
-        "pdf_path": "path",
-    },
+    argument_aliases=other_names(
+        path=(
+            *("file_path", "filepath", "file_name", "filename", "file"),
+            *("document", "document_path", "pdf_path"),
+        )
+    ),
     profiles=("research",),
     effective_rights=_narrowed,
     seconds=120.0,
