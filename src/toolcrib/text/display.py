@@ -38,6 +38,12 @@ def some_of(names: Sequence[str], limit: int = 3) -> str:
     return ", ".join(names[:limit]) + more
 
 
+def some_lines(lines: Sequence[str], limit: int) -> str:
+    """The first of some lines, with `[2 more]` after them where there are."""
+    more = [f"[{len(lines) - limit:,} more]"] if len(lines) > limit else []
+    return "\n".join([*lines[:limit], *more])
+
+
 def printable(name: str) -> str:
     """A name as it can be shown: what is not text in it is written as an escape."""
     if name.isprintable():

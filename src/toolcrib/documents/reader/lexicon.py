@@ -79,19 +79,13 @@ class Lexicon:
 
 
 def _mean_and_min(values: list[int], words: int) -> tuple[int, int]:
-    total, low = max(-MAX_ODDS, min(MAX_ODDS, sum(values))), min(values)
-    return max(-MAX_ODDS, min(MAX_ODDS, 3 * total // (words + 1))), max(
-        -MAX_ODDS, low
-    ) if low < 0 else 0
+    mean = 3 * _bounded(sum(values)) // (words + 1)
+    return _bounded(mean), _bounded(min(0, *values))
 
 
 def _summary(values: list[int]) -> Summary:
-    if len(values) == 1:
-        value = max(-MAX_ODDS, min(MAX_ODDS, values[0]))
-        return (value, value, 0) if value < 0 else (value, 0, value)
-    total, low, high = sum(values), min(values), max(values)
-    return (
-        max(-MAX_ODDS, min(MAX_ODDS, total)),
-        max(-MAX_ODDS, low) if low < 0 else 0,
-        min(MAX_ODDS, high) if high > 0 else 0,
-    )
+    return _bounded(sum(values)), _bounded(min(0, *values)), _bounded(max(0, *values))
+
+
+def _bounded(odds: int) -> int:
+    return max(-MAX_ODDS, min(MAX_ODDS, odds))

@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.package_data import package_table
 from toolcrib.documents.reader.metadata_sources import (
     UNSHOWN_TAGS,
     ElementPlaces,
@@ -34,19 +35,7 @@ _MAX_LINE_CHARS = 120
 _MAX_HEADINGS = 3
 _MAX_LINES = 60
 """Lines of text after the main heading in which a date may stand by itself."""
-_PUBLISHED = (
-    "date", "dc.date", "dc.date.issued", "dcterms.date", "dcterms.created", "dcterms.issued",
-    "parsely-pub-date", "pubdate", "publish-date", "publish_date", "publication_date",
-    "sailthru.date", "datepublished", "og:published_time", "article.published", "created",
-    "cxenseparse:recs:publishtime", "citation_publication_date", "article:published",
-    "published", "published-date", "published_date", "publisheddate", "date-published",
-    "published_time", "publication-date", "publishdate", "dc.date.created",
-)  # fmt: skip
-_MODIFIED = (
-    "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "revised", "article.updated", "article:modified", "modified-date", "modified_date",
-    "modified-time", "modified_time", "last-updated", "updated",
-)  # fmt: skip
+_NAMES = package_table("documents/reader/page_dates.toml")
 # In classes, ids and labels; in the languages of the months below.
 _CHANGED = re.compile(
     r"updat|modifi|revis|edited|reviewed|aktualisiert|geändert|actualizad|atualizad|aggiornat"
@@ -91,7 +80,7 @@ class Dates:
     def published(self) -> str:
         """From what is written for machines, else the address, else what the page shows."""
         return (
-            self._find("article:published_time", ("datepublished", "datecreated"), _PUBLISHED)
+            self._find("published", "datepublished", "datecreated")
             or self._time(updated=False)
             or self._in_address()
             or self._marked(updated=False)
@@ -102,19 +91,19 @@ class Dates:
     def modified(self) -> str:
         """From what is written for machines, else what the page shows and says of a change."""
         return (
-            self._find("article:modified_time", ("datemodified",), _MODIFIED)
+            self._find("modified", "datemodified")
             or self._time(updated=True)
             or self._marked(updated=True)
             or self._by_the_heading(updated=True)
         )
 
-    def _find(self, first: str, items: Sequence[str], others: Sequence[str]) -> str:
-        """From the Open Graph, microdata, JSON-LD, or other metas."""
+    def _find(self, kind: str, *items: str) -> str:
+        """From the Open Graph, microdata, JSON-LD, or the other metas of this kind."""
         return (
-            self._given(self._metas.get(first))
+            self._given(self._metas.get(f"article:{kind}_time"))
             or self._item(items)
-            or self._linked_date("dateModified" if items[0] == "datemodified" else "datePublished")
-            or next(filter(None, (self._given(self._metas.get(name)) for name in others)), "")
+            or self._linked_date(f"date{kind.capitalize()}")
+            or next(filter(None, (self._given(self._metas.get(name)) for name in _NAMES[kind])), "")
         )
 
     def _given(self, text: str) -> str:
@@ -247,23 +236,8 @@ def _lines(nodes: Iterable[Any], limit: int) -> Iterator[str]:
     yield " ".join(parts)
 
 
-_MONTHS = {
-    1: "january jan januar jänner enero ene janvier janv gennaio gen januari janeiro",
-    2: "february feb februar febrero février fevrier févr fevr febbraio februari fevereiro fev",
-    3: "march mar märz maerz mrz marzo mars maart mrt março marco",
-    4: "april apr abril abr avril avr aprile",
-    5: "may mai mayo maggio mag mei maio",
-    6: "june jun juni junio juin giugno giu junho",
-    7: "july jul juli julio juillet juil luglio lug julho",
-    8: "august aug agosto ago août aout augustus",
-    9: "september sep sept septiembre septembre settembre set setembro",
-    10: "october oct oktober okt octubre octobre ottobre ott outubro out",
-    11: "november nov noviembre novembre novembro",
-    12: "december dec dezember dez diciembre dic décembre decembre déc dicembre dezembro",
-}
-"""Names of months in English, German, Spanish, French, Italian, Dutch and Portuguese."""
-_MONTH = {name: month for month, names in _MONTHS.items() for name in names.split()}
-_NAMES = "|".join(sorted(map(re.escape, _MONTH), key=len, reverse=True))
+_MONTH = {name: month for month, names in _NAMES["months"].items() for name in names.split()}
+_MONTH_NAMES = "|".join(sorted(map(re.escape, _MONTH), key=len, reverse=True))
 _YEAR = r"(?:19|20)\d\d"
 _CLOCK = (
     r"(?:[T ]\s?(?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:[.,]\d+)?"
@@ -275,12 +249,12 @@ _EAST_ASIAN = re.compile(
     r"(?P<y>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]\s?(?P<d>\d{1,2})\s?[日일]"
 )
 _DAY_FIRST = re.compile(
-    rf"(?<![\w:])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|º|ª|\.)?[\s-]\s*(?:of\s+|de\s+)?(?P<m>{_NAMES})"
+    rf"(?<![\w:])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|º|ª|\.)?[\s-]\s*(?:of\s+|de\s+)?(?P<m>{_MONTH_NAMES})"
     rf"(?!\w)[.,]*[\s-]*(?:de[l]?\s+)?(?P<y>{_YEAR})(?!\d)",
     re.IGNORECASE,
 )
 _NAME_FIRST = re.compile(
-    rf"(?<!\w)(?P<m>{_NAMES})(?!\w)\.?[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*[,.]?[\s-]*(?P<y>{_YEAR})(?!\d)",
+    rf"(?<!\w)(?P<m>{_MONTH_NAMES})(?!\w)\.?[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*[,.]?[\s-]*(?P<y>{_YEAR})(?!\d)",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(rf"(?<![\d./-])(\d{{1,2}})([./-])(\d{{1,2}})\2({_YEAR})(?![\d/-])")
@@ -317,7 +291,7 @@ def _read(found: re.Match[str] | None) -> tuple[int, str]:
         return 0, ""
     parts = found.groupdict()
     name = parts["m"]
-    month = name if name.isdigit() else str(_MONTH[name.lower()])
+    month = name if name.isdigit() else _MONTH[name.lower()]
     day = _checked(parts["y"], month, parts["d"])
     clock, zone = parts.get("clock"), (parts.get("zone") or "")
     if not day or not clock:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.package_data import package_table
 from toolcrib.documents.reader.metadata_sources import (
     ElementPlaces,
     LinkedData,
@@ -202,20 +203,7 @@ _MIN_CHARS = 120
 _ENOUGH = 2_000
 _SURE = 0.5
 _PARAGRAPHS = 30
-_TWO_LETTERS = {
-    "afr": "af", "amh": "am", "ara": "ar", "aze": "az", "bel": "be", "ben": "bn", "bul": "bg",
-    "cat": "ca", "ces": "cs", "cmn": "zh", "cym": "cy", "dan": "da", "deu": "de", "ell": "el",
-    "eng": "en", "epo": "eo", "est": "et", "eus": "eu", "fin": "fi", "fra": "fr", "gle": "ga",
-    "glg": "gl", "guj": "gu", "heb": "he", "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy",
-    "ind": "id", "isl": "is", "ita": "it", "jav": "jv", "jpn": "ja", "kan": "kn", "kat": "ka",
-    "kaz": "kk", "khm": "km", "kor": "ko", "lat": "la", "lav": "lv", "lit": "lt", "mal": "ml",
-    "mar": "mr", "mkd": "mk", "mya": "my", "nep": "ne", "nld": "nl", "nob": "no", "nor": "no",
-    "ori": "or", "pan": "pa", "pes": "fa", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru",
-    "sin": "si", "slk": "sk", "slv": "sl", "sna": "sn", "spa": "es", "sqi": "sq", "srp": "sr",
-    "swe": "sv", "swh": "sw", "tam": "ta", "tel": "te", "tgl": "tl", "tuk": "tk", "tur": "tr",
-    "ukr": "uk", "urd": "ur", "uzb": "uz", "yid": "yi", "zho": "zh", "zul": "zu",
-    "som": "so", "tha": "th", "vie": "vi",  # codespell:ignore som,tha,vie
-}  # fmt: skip
+_TWO_LETTERS: dict[str, str] = package_table("documents/reader/languages.toml")
 """ISO 639-1 for 639-3."""
 
 

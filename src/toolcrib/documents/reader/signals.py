@@ -8,44 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from toolcrib.core.package_data import package_table
+
 PAGE_TYPES = (
     "article", "collection", "documentation", "forum", "listing", "product", "service",
 )  # fmt: skip
 
-_LD_KINDS = (
-    ("Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "Report"),
-    ("Product", "ProductGroup", "IndividualProduct", "SoftwareApplication", "VideoGame", "Book"),
-    ("DiscussionForumPosting", "QAPage", "Comment"),
-    ("ItemList", "CollectionPage", "SearchResultsPage"),
-    ("TechArticle", "APIReference", "HowTo"),
-    ("FAQPage",),
-    ("Offer", "AggregateOffer"),
-    ("LocalBusiness", "Service", "ProfessionalService", "Corporation"),
-    ("Person",),
-    ("BreadcrumbList",),
-)
 _OG = ("article", "website", "product", "product.group")
-_PATH_WORDS = (
-    ("blog", "blogs", "news", "article", "articles", "story", "stories", "post", "posts"),
-    ("forum", "forums", "thread", "threads", "topic", "t", "d", "questions", "discussion",
-     "viewtopic", "comments", "discussions", "community", "showthread", "answers", "board"),
-    ("docs", "doc", "documentation", "reference", "manual", "api", "guide", "guides", "tutorial",
-     "learn", "wiki", "help", "library", "latest", "stable"),
-    ("product", "products", "p", "dp", "item", "itm", "pd", "pdp", "app", "ip"),
-    ("category", "categories", "collections", "collection", "c", "cat", "shop", "b", "store",
-     "sale"),
-    ("services", "service", "pricing", "features", "solutions", "about", "platform", "company"),
-    ("list", "lists", "search", "directory", "archive", "tag", "tags", "topics", "jobs", "events",
-     "browse", "best", "top", "rankings", "index"),
-    ("wiki",),
-)  # fmt: skip
-_HOST_WORDS = (
-    ("docs", "doc", "developer", "developers", "readthedocs", "learn", "dev"),
-    ("forum", "forums", "community", "discuss", "discussion", "answers", "stackexchange", "boards",
-     "stackoverflow", "reddit", "discourse"),
-    ("shop", "store"),
-    ("blog", "blogs", "news"),
-)  # fmt: skip
+_NAMES = package_table("documents/reader/signals.toml")
+_LD_KINDS: list[list[str]] = _NAMES["linked_kinds"]
+_PATH_WORDS: list[list[str]] = _NAMES["path_words"]
+_HOST_WORDS: list[list[str]] = _NAMES["host_words"]
 _WORD = re.compile(r"[a-z]+")
 MAX_TITLE = 500
 

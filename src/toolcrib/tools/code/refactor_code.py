@@ -26,7 +26,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import in_thread
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, some_lines
 
 PYTHON = LanguageFrontend(python_extraction, python_move, python_cleanup, is_valid_python)
 SCRIPT = LanguageFrontend(script_extraction, script_move, script_cleanup, is_valid_script)
@@ -148,12 +148,9 @@ async def _renamed(rewrite: Rewrite, file: str, line: int, name: str, new: str) 
     found, clashes = await find_references(rewrite.project, file, line, name, new)
     obstacles = [*found.obstacles, *clashes]
     if obstacles:
-        listed = "\n".join(obstacles[:MAX_OBSTACLES])
-        more = (
-            f"\n[{len(obstacles) - MAX_OBSTACLES:,} more]" if len(obstacles) > MAX_OBSTACLES else ""
-        )
         raise Conflict(
-            f"{found.name} is not renamed; this stands in the way:\n{listed}{more}",
+            f"{found.name} is not renamed; this stands in the way:\n"
+            + some_lines(obstacles, MAX_OBSTACLES),
             hint="Mend these lines, choose another name, or rename by hand with edit_file.",
             obstacles=obstacles[:100],
         )

@@ -14,7 +14,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Offset, Param, other_names, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, some_lines
 
 MAX_OBSTACLES = 12
 NOTHING = "Nothing was changed. Resolve these lines first, or change text by edit_file."
@@ -61,13 +61,11 @@ async def rename_symbol(
     reasons = [*found.obstacles, *conflicts]
     part = certain_only and bool(found.certain) and not conflicts
     if reasons and not part:
-        more = f"\n[{len(reasons) - MAX_OBSTACLES:,} more]" if len(reasons) > MAX_OBSTACLES else ""
         count = 0 if conflicts else len(found.certain)
         rest = PARTLY.format(count=count) if count else ""
         raise Conflict(
             f"{last} was not renamed to {new}; what stands in the way:\n"
-            + "\n".join(reasons[:MAX_OBSTACLES])
-            + more,
+            + some_lines(reasons, MAX_OBSTACLES),
             hint=f"{NOTHING}{rest}",
             obstacles=reasons,
         )
@@ -75,16 +73,13 @@ async def rename_symbol(
         raise BadInput(f"No {last} was found.", hint="Give path and line.")
     rewrite = Rewrite(project, rename_symbol)
     await in_thread(lambda _: rewrite.rename(found.certain, new), ctx.deadline)
-    files = len(rewrite.splices)
     head = (
         f"rename {found.what or 'symbol'} {last} to {new}: "
-        f"{counted(len(found.certain), 'place')} in {counted(files, 'file')}"
+        f"{counted(len(found.certain), 'place')} in {counted(len(rewrite.splices), 'file')}"
     )
     notes = []
     if reasons:
-        listed = reasons[:MAX_LISTED]
-        more = f"\n[{len(reasons) - MAX_LISTED:,} more]" if len(reasons) > MAX_LISTED else ""
-        notes.append("Not renamed, to be looked at:\n" + "\n".join(listed) + more)
+        notes.append(f"Not renamed, to be looked at:\n{some_lines(reasons, MAX_LISTED)}")
     elif found.possible:
         places = ", ".join(
             f"{project.display(p.path)}:{p.line}" for p in found.possible[:MAX_OBSTACLES]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.package_data import package_table
+
 if TYPE_CHECKING:
     from turbohtml import Element
 
@@ -16,30 +18,8 @@ _PREFIXED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w+#-]+")
-_NONE = frozenset({
-    "none", "default", "auto", "plaintext", "nohighlight", "undefined", "block", "wrapper",
-    "text-html", "inline", "snippet", "area", "container", "box", "example", "toolbar",
-    "highlight", "code", "body", "header", "copy", "content", "line", "lines", "group", "view",
-    "editor", "basic", "wrap",
-})  # fmt: skip
-_BARE = frozenset({
-    "bash", "c", "cpp", "c++", "csharp", "clojure", "cmake", "console", "css", "cuda", "dart",
-    "diff", "dockerfile", "elixir", "elm", "erlang", "fortran", "fsharp", "go", "golang",
-    "gradle", "graphql", "groovy", "haskell", "hcl", "html", "http", "ini", "java",
-    "javascript", "js", "json", "json5", "jsonc", "jsx", "julia", "kotlin", "latex", "less",
-    "lisp", "lua", "makefile", "markdown", "matlab", "nginx", "nix", "objectivec", "ocaml",
-    "perl", "php", "powershell", "properties", "protobuf", "python", "python3", "py", "r", "rb",
-    "ruby", "rust", "scala", "scheme", "scss", "sh", "shell", "shell-session", "solidity", "sql",
-    "svelte", "swift", "tcl", "terraform", "toml", "ts", "tsx", "typescript", "vb", "verilog",
-    "vhdl", "vim", "vue", "wasm", "xml", "yaml", "yml", "zig", "zsh",
-})  # fmt: skip
-"""Languages that pages name by a class of their own, without a prefix."""
-_MARKED = frozenset({
-    "highlight", "hljs", "sourcecode", "prettyprint", "codehilite", "prism-code", "chroma", "code",
-    "shiki", "rouge", "syntax", "listing", "programlisting", "src", "codeblock", "code-block",
-    "syntaxhighlighter",
-})  # fmt: skip
-"""Classes of code blocks beside which a bare name of a language counts."""
+_NAMES = package_table("documents/reader/markdown/code_blocks.toml")
+_NONE, _BARE, _MARKED = (frozenset(_NAMES[kind]) for kind in ("none", "bare", "marked"))
 _DATA = ("data-lang", "data-language", "data-code-language", "data-codetype", "syntax")
 _PARAMETERS = ("data-syntaxhighlighter-params", "data-params")
 _GUTTER = (
@@ -72,9 +52,8 @@ def write_listings(root: Element, tags: dict[str, list[Element]]) -> None:
         for node in tags.get(tag, ()):
             node.tag = "pre"
     for block in root.find_all("pre"):
-        if _is_inner(block):
-            continue
-        _rewrite(block)
+        if not _is_inner(block):
+            _rewrite(block)
     for code in tags.get("code", ()):
         if code.parent is not None and code.find("br") is not None and _is_alone(code):
             _rewrite(code.wrap(_new("pre")))
@@ -179,8 +158,8 @@ class _CodeLines:
         return self._marked and tag in ("span", "code") and _is_line(node)
 
     def _start_line(self) -> None:
-        if self._broken or not self._at_start:
-            self._add("" if self._at_start else "\n")
+        if not self._at_start:
+            self._add("\n")
         self._broken = False
 
     def _add(self, text: str) -> None:
@@ -288,9 +267,8 @@ def _named(name: str, *, alone: bool = False) -> str | None:
         return None
     for match in _PREFIXED.finditer(name):
         found = match[1].lower().rstrip(".;,")
-        if found in _NONE:
-            continue
-        return found
+        if found not in _NONE:
+            return found
     words = name.lower().replace(";", " ").split()
     if "nohighlight" in words or "language-none" in words or "language-plaintext" in words:
         return ""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.package_data import package_table
+
 if TYPE_CHECKING:
     from turbohtml import Element
 
@@ -44,39 +46,11 @@ class Slots:
 MAX_DEPTH = 60
 """Elements inside each other that are read; what lies deeper gives its bare text."""
 
-_SIGNS = {
-    "×": r"\times", "⋅": r"\cdot", "·": r"\cdot", "÷": r"\div", "±": r"\pm", "∓": r"\mp",
-    "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv", "∼": r"\sim",
-    "∝": r"\propto", "∞": r"\infty", "∂": r"\partial", "∇": r"\nabla", "∈": r"\in",
-    "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup", "∩": r"\cap",
-    "∅": r"\emptyset", "∀": r"\forall", "∃": r"\exists", "¬": r"\neg", "∧": r"\land",
-    "∨": r"\lor", "→": r"\to", "←": r"\leftarrow", "↔": r"\leftrightarrow",
-    "⇒": r"\Rightarrow", "⇐": r"\Leftarrow", "⇔": r"\Leftrightarrow", "↦": r"\mapsto",
-    "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint", "∮": r"\oint",
-    "⟨": r"\langle", "⟩": r"\rangle", "…": r"\ldots", "⋯": r"\cdots", "−": "-",
-    "∘": r"\circ", "∗": "*", "⊕": r"\oplus", "⊗": r"\otimes", "⊥": r"\perp", "∥": r"\parallel",
-    "‖": r"\|", "′": "'", "ℝ": r"\mathbb{R}", "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}",
-    "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}", "ℏ": r"\hbar", "ℓ": r"\ell",
-    "{": r"\{", "}": r"\}", "%": r"\%", "$": r"\$", "#": r"\#", "&": r"\&", "_": r"\_",
-    "\u2061": "", "\u2062": "", "\u2063": "", "\u2064": "", "\xa0": " ",
-}  # fmt: skip
-_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho"
-_GREEK = [*_SMALL.split(), "varsigma", *["sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"]]
-_SIGNS |= {chr(0x3B1 + place): f"\\{name}" for place, name in enumerate(_GREEK)}
-_CAPITALS = (
-    "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
-)  # fmt: skip
-_SIGNS |= {letter: f"\\{name}" for letter, name in zip("ΓΔΘΛΞΠΣΥΦΨΩ", _CAPITALS, strict=True)}
-_ACCENTS = {
-    "^": "hat", "ˆ": "hat", "~": "tilde", "˜": "tilde", "¯": "bar", "‾": "overline",
-    "→": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace",
-}  # fmt: skip
-_FUNCTIONS = frozenset({
-    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh",
-    "tanh", "log", "ln", "lg", "exp", "lim", "max", "min", "sup", "inf", "det", "dim", "ker",
-    "gcd", "arg", "deg", "hom", "Pr", "limsup", "liminf",
-})  # fmt: skip
-_LARGE = (r"\sum", r"\prod", r"\lim", r"\max", r"\min", r"\sup", r"\inf", r"\int", r"\bigcup")
+_TEX_NAMES = package_table("documents/reader/markdown/formulas.toml")
+_SIGNS: dict[str, str] = _TEX_NAMES["signs"]
+_ACCENTS: dict[str, str] = _TEX_NAMES["accents"]
+_FUNCTIONS = frozenset(_TEX_NAMES["functions"])
+_LARGE = tuple(_TEX_NAMES["large"])
 
 
 def tex_of(node: Any, depth: int = 0) -> str:

@@ -35,7 +35,7 @@ MAX_LISTED = 2000
 MAX_HEADING = 2000
 """Characters of a line that may be a heading."""
 _HEADING = re.compile(r"(?:[ >]|[-*+] |\d{1,9}[.)] )*(#{1,6}) +(.*)")
-_CODE_FENCE = re.compile(r"^[ >]*(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\1[ ]*$", re.MULTILINE)
+_CODE_BLOCK = re.compile(r"^[ >]*(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\1[ ]*$", re.MULTILINE)
 _TARGET = re.compile(
     r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?: \"[^\"]*\")?\)"
 )
@@ -65,7 +65,7 @@ def headings_of(markdown: str) -> tuple[MarkdownHeading, ...]:
     """The headings of Markdown outside its blocks of code."""
     if "#" not in markdown:
         return ()
-    code = [match.span() for match in _CODE_FENCE.finditer(markdown)] if "```" in markdown else []
+    code = [match.span() for match in _CODE_BLOCK.finditer(markdown)] if "```" in markdown else []
     found = []
     at = 0
     place = markdown.find("# ")
@@ -91,26 +91,22 @@ def headings_of(markdown: str) -> tuple[MarkdownHeading, ...]:
 
 def links_of(root: Element) -> tuple[PageLink, ...]:
     """The links below an element, each address once."""
-    found: dict[str, PageLink] = {}
-    for node in root.find_all("a", limit=2 * MAX_LISTED):
-        _list(found, node.attr("href"), node)
-    return tuple(found.values())[:MAX_LISTED]
+    return _listed(root, "a", "href")
 
 
 def images_of(root: Element) -> tuple[PageLink, ...]:
     """The pictures below an element, each address once."""
+    return _listed(root, "img", "src")
+
+
+def _listed(root: Element, tag: str, attribute: str) -> tuple[PageLink, ...]:
     found: dict[str, PageLink] = {}
-    for node in root.find_all("img", limit=2 * MAX_LISTED):
-        _list(found, node.attr("src"), node)
+    for node in root.find_all(tag, limit=2 * MAX_LISTED):
+        url = (node.attr(attribute) or "").strip()
+        if url and url not in found and not url.startswith(("#", "javascript:", "data:")):
+            text = (node.attr("alt") or "") if tag == "img" else node.text
+            found[url] = PageLink(url, " ".join(text.split())[:500])
     return tuple(found.values())[:MAX_LISTED]
-
-
-def _list(found: dict[str, PageLink], address: str | None, node: Any) -> None:
-    url = (address or "").strip()
-    if not url or url in found or url.startswith(("#", "javascript:", "data:")):
-        return
-    text = (node.attr("alt") or "") if node.tag == "img" else node.text
-    found[url] = PageLink(url, " ".join(text.split())[:500])
 
 
 def _plain(markup: str) -> str:
@@ -129,7 +125,6 @@ def _plain(markup: str) -> str:
 MAX_BLOCK = 100_000
 """Characters between two empty lines up to which escapes are looked at."""
 
-_CODE_BLOCK = re.compile(r"^[ >]*(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\1[ ]*$", re.MULTILINE)
 # Each branch starts with a plain sign, which lets the search skip to the next of them.
 _ESCAPES = re.compile(
     r"`(?P<code>`*)(?!`).+?(?<!`)`(?P=code)(?!`)"
