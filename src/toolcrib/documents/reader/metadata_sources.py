@@ -75,20 +75,18 @@ def text_of(node: Node, limit: int) -> str:
     """
     parts: list[str] = []
     size = 0
-    for count, text in enumerate(_texts(node)):
+    for text in _texts(node):
         parts.append(text)
         size += len(text)
-        if size > limit or count > _MAX_NODES:
+        if size > limit:
             break
     return "".join(parts)[: 4 * limit]
 
 
-def _texts(node: Any) -> Any:
+def _texts(node: Node) -> Iterator[str]:
     from turbohtml import Element, Text
 
-    for count, part in enumerate(node.descendants):
-        if count > _MAX_NODES:
-            return
+    for part in islice(node.descendants, _MAX_NODES):
         if type(part) is Text:
             holder = part.parent
             if type(holder) is Element and holder.tag not in UNSHOWN_TAGS:
@@ -180,32 +178,18 @@ def _is_fragment(node: Any) -> bool:
 
 
 def _is_dropped(node: Element) -> bool:
-    if node.tag in _SILENT or is_hidden(node):
-        return True
-    role = node.attr("role")
-    if role and (role in _DROPPED_ROLES):
+    if node.tag in _SILENT or is_hidden(node) or node.attr("role") in _DROPPED_ROLES:
         return True
     name = name_of(node)
-    if (
-        name == " "
-        or node.tag == "a"
-        or not _DROPPED_NAMES.search(name)
-        or _WANTED_NAMES.search(name)
-    ):
+    if node.tag == "a" or not _DROPPED_NAMES.search(name) or _WANTED_NAMES.search(name):
         return False
     return not _in_table(node)
 
 
 def _in_table(node: Element) -> bool:
     """Whether it stands in a table or in code, four steps up at most."""
-    above: Any = node.parent
-    for _ in range(4):
-        if above is None:
-            return False
-        if getattr(above, "tag", "") in ("table", "code"):
-            return True
-        above = above.parent
-    return False
+    around = islice(node.ancestors, 4)
+    return any(getattr(above, "tag", "") in ("table", "code") for above in around)
 
 
 def _is_foreign(node: Element) -> bool:

@@ -31,25 +31,6 @@ SIGNAL_NAMES = (
 )  # fmt: skip
 
 
-def linked_types(values: Any) -> Iterator[str]:
-    """Every @type in JSON-LD."""
-    waiting = [values]
-    for _ in range(20_000):
-        if not waiting:
-            return
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, dict):
-            kind = value.get("@type")
-            yield from [kind] if isinstance(kind, str) else _strings(kind)
-            waiting.extend(value.values())
-
-
-def _strings(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
 def page_signals(metas: dict[str, str], linked: Any, url: str) -> list[float]:
     """A row of figures, named by SIGNAL_NAMES.
 
@@ -58,7 +39,7 @@ def page_signals(metas: dict[str, str], linked: Any, url: str) -> list[float]:
         linked: its JSON-LD.
         url: its address, or empty.
     """
-    types = set(linked_types(linked))
+    types = set(_linked_types(linked))
     row = [float(any(kind in types for kind in kinds)) for kinds in _LD_KINDS]
     og = metas.get("og:type", "").lower()
     row += [float(og == kind) for kind in _OG]
@@ -126,13 +107,26 @@ _MAX_LINKED = 50_000
 def linked_text(linked: Any) -> str:
     """The longest body or description in JSON-LD, as text."""
     best = ""
-    for value in _values(linked, of=(dict, list), limit=_MAX_LINKED):
-        if isinstance(value, dict) and not value.keys().isdisjoint(_BODIES):
-            for name in _BODIES:
-                text = value.get(name)
-                if isinstance(text, str) and len(text) > len(best):
-                    best = text
+    for thing in _linked_things(linked):
+        for name in _BODIES:
+            text = thing.get(name)
+            if isinstance(text, str) and len(text) > len(best):
+                best = text
     return _plain(best)
+
+
+def _linked_types(linked: Any) -> Iterator[str]:
+    """Every @type in JSON-LD."""
+    for thing in _linked_things(linked):
+        kind = thing.get("@type")
+        kinds = kind if isinstance(kind, list) else [kind]
+        yield from (one for one in kinds if isinstance(one, str))
+
+
+def _linked_things(linked: Any) -> Iterator[dict[str, Any]]:
+    for value in _values(linked, of=(dict, list), limit=_MAX_LINKED):
+        if isinstance(value, dict):
+            yield value
 
 
 def state_text(document: Any) -> str:
@@ -165,11 +159,9 @@ def _values(
             return
         value = waiting.pop()
         yield value
-        if isinstance(value, dict):
-            if value:
-                waiting += [part for part in reversed(value.values()) if isinstance(part, of)]
-        elif isinstance(value, list) and value:
-            waiting += [part for part in reversed(value) if isinstance(part, of)]
+        if isinstance(value, dict | list):
+            parts = value.values() if isinstance(value, dict) else value
+            waiting += [part for part in reversed(parts) if isinstance(part, of)]
 
 
 def _plain(text: str) -> str:
