@@ -150,6 +150,8 @@ class PassageRanking:
         method: `words`, or `words and vectors`.
         notes: what the caller should know, such as a server of embeddings that is down.
         complete: whether a list of all that match has them all.
+        with_all: of such a list, the keys of entries that have every word itself, in whatever
+            passage; what was searched for in the place of a word does not count.
     """
 
     passages: tuple[FoundPassage, ...] = ()
@@ -159,3 +161,4 @@ class PassageRanking:
     method: str = "words"
     notes: tuple[str, ...] = ()
     complete: bool = True
+    with_all: frozenset[str] = frozenset()

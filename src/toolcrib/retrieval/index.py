@@ -35,6 +35,7 @@ from toolcrib.retrieval.lexical import (
     chunk_rows,
     embedded_text,
     entry_info,
+    keys_with_all,
     match,
     put_entries,
     rarity,
@@ -260,7 +261,9 @@ class Index:
             found = match(connection, words, wanted, 0)
             found = replace(found, ids=best_ids_of_each(connection, found, wanted))
             ranking = _ranking(connection, found, None, len(found.ids), min_score, min_score)
-            return replace(ranking, complete=len(found.ids) < MAX_ENTRIES)
+            with_all = keys_with_all(connection, found)
+            complete = len(found.ids) < MAX_ENTRIES
+            return replace(ranking, complete=complete, with_all=with_all)
 
         return await self._read(work)
 

@@ -258,6 +258,21 @@ def best_ids_of_each(
     return [row[0] for row in rows]
 
 
+def keys_with_all(connection: sqlite3.Connection, found: LexicalMatch) -> frozenset[str]:
+    """The keys of entries that have every word of a question itself, in whatever passage."""
+    words = [word for word in found.words if not word.optional]
+    if not words or found.missing or found.instead:
+        return frozenset()
+    having = (
+        "SELECT chunk.entry FROM words JOIN chunk ON chunk.id = words.rowid WHERE words MATCH ?"
+    )
+    rows = connection.execute(
+        f"SELECT key FROM entry WHERE id IN ({' INTERSECT '.join([having] * len(words))})",  # noqa: S608
+        [word.expression for word in words],
+    )
+    return frozenset(key for (key,) in rows)
+
+
 CHUNKS_WHERE = "SELECT chunk.id FROM chunk JOIN entry ON entry.id = chunk.entry WHERE"
 
 

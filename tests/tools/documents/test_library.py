@@ -370,6 +370,51 @@ async def test_a_count_keeps_files_with_some_of_the_words_apart(box: Toolbox, ws
     assert (result.data["matched"], result.data["have_all_words"]) == (3, 1)
 
 
+async def test_a_count_says_that_no_file_has_all_of_the_words(box: Toolbox, ws: Path) -> None:
+    """What is searched for in the place of a word that nothing has is no such word."""
+    for number in range(4):
+        (ws / f"invoice{number}.md").write_text(f"# Invoice {number}\n\nIt is said: open.\n")
+    (ws / "long.md").write_text(f"Invoices.\n\n{'Filler. ' * 900}\n\nA discount applies.\n")
+
+    async def answer(question: str) -> list[str]:
+        return (await ask(box, "ask_documents", question=question)).text.splitlines()
+
+    overdue = await answer("How many invoices are overdue?")
+    assert overdue[0].startswith("0 of 10 files have all of the words: invoices, overdue; 5 have")
+    unpaid = await answer("Which invoices are not paid?")
+    assert unpaid[0].startswith("0 of 10 files have all of the words: invoices, paid;")
+    assert unpaid[1].startswith("Words do not tell what is not so")
+    discount = await answer("How many invoices mention a discount?")
+    assert discount[0].startswith("1 of 10 files have all of the words: invoices, discount; 4 more")
+    slip = await answer("Which files mention discuont?")
+    assert slip[0].startswith("0 of 10 files have the word discuont; 1 have words like it")
+
+
+async def test_a_count_leaves_out_what_is_said_of_words(box: Toolbox, ws: Path) -> None:
+    (ws / "todo.md").write_text("TODO: rest\n")
+    (ws / "word.md").write_text("A word on times that appear.\n")
+    result = await ask(box, "ask_documents", question="How many files contain the word TODO?")
+    assert result.text.startswith("1 of 7 files match.")
+    result = await ask(box, "ask_documents", question="How many times does TODO appear?")
+    assert result.text.startswith("1 of 7 files match.")
+    assert "not how often a word stands in them" in result.text
+
+
+async def test_cited_sentences_keep_their_numbers_whole(box: Toolbox, ws: Path) -> None:
+    (ws / "costs.md").write_text(
+        "The supplier pays a penalty of 1.5 % per week. More follows.\n"
+        "Total cost is 1,234.56 EUR on 3. May. More follows.\n"
+        "\u603b\u4ef7\u662f 12.5 \u5143\u3002\u5b8c\u3002\n"
+    )
+    for question, sentence in {
+        "Which files mention a penalty?": "The supplier pays a penalty of 1.5 % per week.",
+        "Which files mention the total cost?": "Total cost is 1,234.56 EUR on 3. May.",
+        "\u54ea\u4e9b\u6587\u4ef6\u63d0\u5230\u603b\u4ef7": "\u603b\u4ef7\u662f 12.5 \u5143\u3002",
+    }.items():
+        result = await ask(box, "ask_documents", question=question)
+        assert result.text.splitlines()[1].endswith(f": {sentence}")
+
+
 async def test_a_list_goes_on(box: Toolbox, ws: Path) -> None:
     for number in range(45):
         (ws / f"r{number:02}.md").write_text(

@@ -36,7 +36,10 @@ WHOLE_FILES = 20
 LINE_CHARS = 200
 STEM_CHARS = 6
 """Characters by which forms of one word are alike."""
-_SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s*|\n+")
+# A sentence ends before a blank, so that 1,234.56 stays whole; so does "3. May" or "J. Smith".
+_SENTENCE = re.compile(
+    r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)\s+|(?<=[\u3002\uff01\uff1f])|\n+"
+)
 CITE = "Answer from these alone, and cite them as [1]."
 
 # What asks for all files, and not for what one of them says, in the five languages.
@@ -55,10 +58,27 @@ _LISTING = re.compile(
 # Words of such a question that say nothing of what the files are about.
 _ABOUT_FILES = re.compile(
     r"\b(?:files?|documents?|papers?|reports?|notes?|list|count|number|mention(?:s|ed|ing)?|"
-    r"contain(?:s|ed|ing)?|all|every|each|"
+    r"contain(?:s|ed|ing)?|appears?|occurs?|all|every|each|"
     r"dateien?|dokumente?n?|berichte?|notizen|erw\u00e4hnen|enthalten|anzahl|viele|"
-    r"archivos?|documentos?|informes?|notas?|mencionan?|contienen?|hablan|enumera|todos)\b|"
+    r"vorkomm(?:t|en)|"
+    r"archivos?|documentos?|informes?|notas?|mencionan?|contienen?|aparecen?|hablan|enumera|todos)\b|"
     r"\u6587\u6863|\u6587\u4ef6|\u6a94\u6848|\u63d0\u5230|\u5305\u542b|\u5217\u51fa|\u591a\u5c11|\u54ea\u4e9b|\u6240\u6709|\u51e0\u4e2a|\u5e7e\u500b|\u51e0\u4efd|\u51e0\u7bc7",
+    re.IGNORECASE,
+)
+# What only says that a word follows: "contain the word TODO".
+_NAMES_A_WORD = re.compile(
+    r"\b(?:the|contains?|mentions?|das|el|la)\s+(?:exact\s+)?"
+    r"(?:words?|terms?|phrases?|strings?|wort|begriff|palabra|frase)\b(?=\s+(?!of\b|de\b)\S)",
+    re.IGNORECASE,
+)
+_HOW_OFTEN = re.compile(
+    r"\bhow (?:many times|often)\b|\bwie (?:oft|viele male)\b|\bcu\u00e1ntas veces\b|"
+    r"\u591a\u5c11\u6b21|\u51e0\u6b21|\u5e7e\u6b21",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:not|without|never|nicht|keine?[mnrs]?|ohne)\b|n['\u2019]t\b|"
+    r"\u6ca1\u6709|\u6c92\u6709|\u4e0d\u662f",
     re.IGNORECASE,
 )
 
@@ -184,9 +204,34 @@ def _telling_line(passage: FoundPassage) -> str:
     return one_line(best, LINE_CHARS)
 
 
-def _has_all(citation: Citation, words: Sequence[str]) -> bool:
-    """Whether a file has every word of a question in its best passage, in whatever form."""
-    return {w.casefold() for w in words} <= {w.casefold() for w in citation.passage.words}
+def _about(question: str) -> str:
+    """What the files of a list have to say, without what is said of files in general."""
+    plain = _HOW_OFTEN.sub(" ", _NAMES_A_WORD.sub(" ", question))
+    return " ".join(_ABOUT_FILES.sub(" ", " ".join(content_words(plain))).split()) or question
+
+
+def _counts(found: int, whole: int, total: int, about: str) -> str:
+    """How many files match, and how many of them have all of the words."""
+    words = content_words(about)
+    files = counted(total, "file")
+    if whole == found:
+        return f"{found:,} of {files} match"
+    if len(words) == 1:
+        return (
+            f"{whole:,} of {files} have the word {words[0]}; {found - whole:,} have words like it"
+        )
+    all_of = f"{whole:,} of {files} have all of the words: {', '.join(words)}"
+    return f"{all_of}; {found - whole:,} {'more ' if whole else ''}have some of them"
+
+
+def _what_words_miss(question: str) -> list[str]:
+    """What of a question cannot be answered by counting words."""
+    notes = []
+    if _HOW_OFTEN.search(question):
+        notes.append("Files are counted here, not how often a word stands in them.")
+    if _NOT.search(question):
+        notes.append("Words do not tell what is not so: read the files before you answer.")
+    return notes
 
 
 async def _matching_files(
@@ -200,19 +245,15 @@ async def _matching_files(
     """Every file that matches with its best passage, and how many were looked at."""
     start, again = part
     library, min_score = ctx.use(Library), ctx.config.documents.min_score
-    about = " ".join(_ABOUT_FILES.sub(" ", " ".join(content_words(question))).split()) or question
+    about = _about(question)
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
     least = "" if ranking.complete else "At least "
-    wanted = content_words(about)
-    whole = sum(_has_all(citation, wanted) for citation in found)
-    counts = f"{len(found):,} of {counted(total, 'file')} match"
-    if 0 < whole < len(found):
-        words = ", ".join(wanted)
-        counts = f"{whole:,} of {counted(total, 'file')} have all of the words: {words}"
-        counts += f"; {len(found) - whole:,} more have some of them"
+    found.sort(key=lambda c: c.passage.entry.key not in ranking.with_all)
+    whole = sum(c.passage.entry.key in ranking.with_all for c in found)
+    counts = _counts(len(found), whole, total, about)
     head = f"{least}{counts}. These are counted by their words: no model has read them."
-    lines = [head, *notes, *ranking_notes(ranking)]
+    lines = [head, *_what_words_miss(question), *notes, *ranking_notes(ranking)]
     job = ""
     if ctx.config.documents.model and found and not start:
         job = await begin_map(question, [c.passage.entry for c in found], ctx)
