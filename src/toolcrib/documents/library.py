@@ -11,11 +11,12 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.core.errors import Cancelled, NotFound, ToolError
+from toolcrib.core.errors import Cancelled, NotFound, PathDenied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE
 from toolcrib.documents.documents import Documents
@@ -52,6 +53,7 @@ SCHEMA = Schema(
             PRIMARY KEY (library, path, glob)
         ) WITHOUT ROWID;
         """,
+        "ALTER TABLE document_source ADD COLUMN chosen INTEGER NOT NULL DEFAULT 1",
     ),
 )
 INLINE_FILES = 50
@@ -66,12 +68,16 @@ OnProgress = Callable[[str, int, int], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class IndexedPath:
-    """A path that is indexed: the real path of a file or folder, and which files of it."""
+    """A path that is indexed: the real path of a file or folder, and which files of it.
+
+    `chosen` is one that somebody had indexed, and not one that a search looked at.
+    """
 
     path: str
     glob: str = ""
     size: ChunkSize | None = None
     watched: bool = False
+    chosen: bool = field(default=True, compare=False)
 
     def covers(self, path: str) -> bool:
         """Whether a path lies in it, whichever of its files are wanted."""
@@ -162,13 +168,15 @@ class Library:
 
         def work(connection: sqlite3.Connection) -> list[IndexedPath]:
             rows = connection.execute(
-                "SELECT path, glob, chars, overlap, watched FROM document_source"
+                "SELECT path, glob, chars, overlap, watched, chosen FROM document_source"
                 " WHERE library = ? ORDER BY path, glob",
                 (self.name,),
             )
             return [
-                IndexedPath(path, glob, ChunkSize(chars, overlap) if chars else None, bool(watched))
-                for path, glob, chars, overlap, watched in rows
+                IndexedPath(
+                    path, glob, ChunkSize(chars, overlap) if chars else None, *map(bool, flags)
+                )
+                for path, glob, chars, overlap, *flags in rows
             ]
 
         return await self._area.read(work)
@@ -177,10 +185,10 @@ class Library:
         """Remember what is to be indexed."""
         size = source.size
         row = (self.name, source.path, source.glob, size and size.chars, size and size.overlap,
-               source.watched, time.time())  # fmt: skip
+               source.watched, time.time(), source.chosen)  # fmt: skip
         await self._area.write(
             lambda c: c.execute(
-                "INSERT OR REPLACE INTO document_source VALUES (?, ?, ?, ?, ?, ?, ?)", row
+                "INSERT OR REPLACE INTO document_source VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row
             )
         )
 
@@ -272,7 +280,7 @@ class Library:
         gone = [key for key in known if key not in listing.files and key not in listing.others]
         gone = [key for key in gone if not _is_unread(key, listing)]
         if gone and listing.complete:
-            report.removed = await self.index.remove(gone)
+            report.removed = await self.index.remove(await self._without_inner(gone, source))
         if listing.unread:
             report.notes.append(f"{len(listing.unread):,} folders could not be looked into.")
         if not listing.complete:
@@ -282,6 +290,25 @@ class Library:
             for key, state in listing.files.items()
             if not self._is_current(state, known.get(key, ""), source)
         ]
+
+    async def _without_inner(self, gone: list[str], source: IndexedPath) -> list[str]:
+        """Files that a source does not list, without those that are there by one inside of it.
+
+        A folder that .gitignore names is listed where it is named itself.
+        """
+        inner = [s for s in await self.sources() if s.path != source.path and source.covers(s.path)]
+        if not inner:
+            return gone
+
+        def stays(key: str) -> bool:
+            if not any(other.covers(key) for other in inner):
+                return False
+            with suppress(NotFound, PathDenied):
+                self._workspace.resolve(key).stat()
+                return True
+            return False
+
+        return await in_thread(lambda _: [key for key in gone if not stays(key)])
 
     def _is_current(self, state: FileState, known: str, source: IndexedPath) -> bool:
         if self._no_documents.get(state.key) == state.mark:

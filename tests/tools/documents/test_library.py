@@ -200,6 +200,51 @@ async def test_many_files_are_read_by_a_job_that_goes_on_where_it_was(ws: Path) 
         assert found.data["files"] == 125
 
 
+async def test_a_search_of_a_part_does_not_narrow_the_next_one(box: Toolbox, ws: Path) -> None:
+    (ws / "more.md").write_text("Ottoline is here, too.\n")
+    await box.call("search_documents", {"query": "Ottoline", "glob": "*.pdf"})
+    assert (await ask(box, "search_documents", query="Ottoline", path="notes")).data["files"] == 2
+    result = await ask(box, "ask_documents", question="Which files mention Ottoline?")
+    assert result.text.startswith("2 of 6 files match.")
+
+
+async def test_an_ignored_folder_that_was_named_stays_beside_the_whole(
+    box: Toolbox, ws: Path
+) -> None:
+    (ws / ".gitignore").write_text("notes/\n")
+    for files in (1, 5):
+        named = await ask(box, "search_documents", query="Ottoline", path="notes")
+        assert named.data["files"] == files
+        whole = await ask(box, "search_documents", query="Ottoline")
+        assert whole.data["files"] == 5
+    (ws / "notes" / "harbour.md").unlink()
+    assert (await ask(box, "index_documents")).data["removed"] == 1
+
+
+async def test_what_was_picked_for_the_index_is_named(box: Toolbox, ws: Path) -> None:
+    await ask(box, "index_documents", paths=["notes"])
+    question = "Which files mention Merganser?"
+    result = await ask(box, "ask_documents", question=question)
+    assert 'Only what was indexed is searched: notes. path="." searches all' in result.text
+    result = await ask(box, "ask_documents", question=question, path=".")
+    assert result.text.startswith("1 of 5 files match.")
+    assert "Only" not in (await ask(box, "ask_documents", question=question)).text
+    await ask(box, "clear_index", confirm=True)
+    await ask(box, "index_documents", glob="*.csv")
+    result = await ask(box, "ask_documents", question="Which files mention Ottoline?", path="notes")
+    assert "0 of 0 files match." in result.text
+    assert "Only what was indexed is searched: . (*.csv)." in result.text
+
+
+async def test_while_files_are_indexed_a_search_is_to_be_sent_again(box: Toolbox, ws: Path) -> None:
+    for number in range(120):
+        (ws / f"n{number:03}.md").write_text(f"The ship marker{number} came in.\n")
+    refused = await box.call("search_documents", {"query": "walrus"})
+    assert refused.error is not None
+    assert "so far" in refused.error.message
+    assert re.search(r"read_job id=\w+ .*send this call again", refused.error.hint)
+
+
 async def test_sizes_of_passages_are_kept(box: Toolbox, ws: Path) -> None:
     (ws / "long.txt").write_text("".join(f"Sentence {n} says marker{n}. " for n in range(200)))
     await ask(box, "index_documents", paths=["long.txt"], chunk_size=300, overlap=50)

@@ -10,7 +10,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
-from toolcrib.documents.library import Library
+from toolcrib.documents.library import Library, SyncReport
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import EntryFilter, EntryInfo, FoundPassage
 from toolcrib.text.cleaner import one_line
@@ -112,23 +112,23 @@ async def ask_documents(
 async def _ask(question: str, path: SafePath | None, kind: str, start: int, ctx: Ctx) -> Result:
     report, entries = await up_to_date(path, "", ask_documents.name, ctx)
     entries = with_kind(entries, kind)
-    notes = sync_notes(report)
     library = ctx.use(Library)
     everything = await library.index.entries(entries)
     files = [entry for entry in everything if entry.chunks]
     if len(files) < len(everything):
-        notes.append(f"{counted(len(everything) - len(files), 'file')} could not be read.")
+        report.notes.append(f"{counted(len(everything) - len(files), 'file')} could not be read.")
+    notes = sync_notes(report)
     if _LISTING.search(question):
         given = {"question": question, "path": path.display if path else "", "kind": kind}
         again = {name: value for name, value in given.items() if value}
-        return await _matching_files(question, entries, len(files), notes, (start, again), ctx)
+        return await _matching_files(question, entries, len(files), report, (start, again), ctx)
     room = room_in(ctx.budget(ask_documents.name)) - sum(map(estimate, notes)) - 40
     if sum(entry.chars for entry in files) <= room * LEAST_CHARS_PER_TOKEN:
         whole = await _whole_text(files, room, ctx)
         if whole is not None:
             text, data = whole
             return Result("\n".join([*notes, text]), data)
-    return await _packed(question, entries, len(files), notes, room, ctx)
+    return await _packed(question, entries, len(files), report, room, ctx)
 
 
 async def _whole_text(
@@ -163,14 +163,14 @@ def _pages(passages: Sequence[FoundPassage]) -> list[str]:
 
 
 async def _packed(
-    question: str, entries: EntryFilter, files: int, notes: list[str], room: int, ctx: Ctx
+    question: str, entries: EntryFilter, files: int, report: SyncReport, room: int, ctx: Ctx
 ) -> Result:
     """The best passages that fit, those of one file together and in its order."""
     library, min_score = ctx.use(Library), ctx.config.documents.min_score
     ranking = await library.index.search(question, PACKED, entries, min_score)
-    notes = [*notes, *ranking_notes(ranking)]
+    notes = [*sync_notes(report), *ranking_notes(ranking)]
     if not ranking.passages:
-        raise nothing_found(ranking, min_score, files, notes, "")
+        raise nothing_found(ranking, min_score, files, notes, ("", report))
     chosen: list[Citation] = []
     for citation in citations(merged(ranking.passages), ctx):
         cost = estimate(citation.passage.chunk.text) + estimate(citation.label) + 20
@@ -238,7 +238,7 @@ async def _matching_files(
     question: str,
     entries: EntryFilter,
     total: int,
-    notes: list[str],
+    report: SyncReport,
     part: tuple[int, dict[str, Any]],
     ctx: Ctx,
 ) -> Result:
@@ -248,12 +248,12 @@ async def _matching_files(
     about = _about(question)
     ranking = await library.index.best_of_each(about, entries, min_score)
     found = citations(ranking.passages, ctx)
-    least = "" if ranking.complete else "At least "
+    least = "" if ranking.complete and not report.left else "At least "
     found.sort(key=lambda c: c.passage.entry.key not in ranking.with_all)
     whole = sum(c.passage.entry.key in ranking.with_all for c in found)
     counts = _counts(len(found), whole, total, about)
     head = f"{least}{counts}. These are counted by their words: no model has read them."
-    lines = [head, *_what_words_miss(question), *notes, *ranking_notes(ranking)]
+    lines = [head, *_what_words_miss(question), *sync_notes(report), *ranking_notes(ranking)]
     job = ""
     if ctx.config.documents.model and found and not start:
         job = await begin_map(question, [c.passage.entry for c in found], ctx)

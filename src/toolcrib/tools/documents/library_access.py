@@ -25,6 +25,7 @@ from toolcrib.text.display import counted, printable
 
 NO_KEY = "\0"
 """The key of no entry."""
+MAX_NAMED = 5
 KINDS = frozenset([*NAMES, "code"])
 
 
@@ -65,8 +66,8 @@ async def up_to_date(
 ) -> tuple[SyncReport, EntryFilter]:
     """Read what is new at a path, or in all that is indexed, and the filter for a search there.
 
-    Where nothing at the path was ever indexed, it is now; so is the current directory where
-    nothing at all was.
+    What was not indexed yet is now: the path, or the current directory. What somebody had indexed
+    instead of the whole directory is all that is searched, and a note says so.
 
     Args:
         path: where is searched; None for all that is indexed.
@@ -79,17 +80,25 @@ async def up_to_date(
     """
     library = ctx.use(Library)
     sources = await library.sources()
-    place = "" if path is None else await real_path(path, ctx)
-    if place:
-        chosen = [source for source in sources if source.covers(place)]
-        chosen = [replace(source, path=place, watched=False) for source in chosen]
-    else:
-        chosen = sources
-    if not chosen:
-        place = place or await real_path(ctx.use(Workspace).start(ctx.session.directory), ctx)
-        chosen = [IndexedPath(place, glob)]
-        await library.add(chosen[0])
-    report = await library.sync_all(chosen, JobOwner(ctx.session.id, tool), progress_of(ctx))
+    place = await real_path(path or ctx.use(Workspace).start(ctx.session.directory), ctx)
+    covering = [source for source in sources if source.covers(place)]
+    taken = sources
+    if path is not None:
+        taken = [replace(source, path=place, watched=False) for source in covering]
+        beyond = IndexedPath(place)
+        taken += [s for s in sources if s not in covering and beyond.covers(s.path)]
+    note = ""
+    if all(source.glob not in ("", glob) for source in covering):
+        picked = [s for s in (covering if path is not None else sources) if s.chosen]
+        if picked:
+            note = _only(picked, place, ctx)
+        else:
+            # With a second glob all of the place: one source for each would be walked each time.
+            added = IndexedPath(place, "" if covering else glob, chosen=False)
+            taken = [*taken, added]
+            await library.add(added)
+    report = await library.sync_all(taken, JobOwner(ctx.session.id, tool), progress_of(ctx))
+    report.notes += [note] if note else []
     entries = beneath(place) if path is not None else EntryFilter()
     if path is not None:
         # A file that is named itself: that it cannot be read is the answer, each time.
@@ -97,6 +106,26 @@ async def up_to_date(
             if error := entry.facts.get("error"):
                 report.notes.append(f"{path.display} could not be read: {error}")
     return report, await _fitting(entries, place, glob, library) if glob else entries
+
+
+def path_name(path: str, ctx: Ctx) -> str:
+    """How a call names what is indexed under an absolute path."""
+    try:
+        return printable(ctx.use(Workspace).resolve(path, ctx.session.directory).display)
+    except ToolError:
+        return printable(path)
+
+
+def _only(picked: list[IndexedPath], place: str, ctx: Ctx) -> str:
+    """What is said where less is indexed than a place, since somebody picked that."""
+    names = []
+    for source in picked[:MAX_NAMED]:
+        name = path_name(source.path, ctx)
+        names.append(f"{name} ({source.glob})" if source.glob else name)
+    more = f" and {len(picked) - MAX_NAMED:,} more" if len(picked) > MAX_NAMED else ""
+    is_part = any(source.covers(place) for source in picked)
+    wider = "" if is_part else ' path="." searches all of the current directory.'
+    return f"Only what was indexed is searched: {', '.join(names)}{more}.{wider}"
 
 
 async def _fitting(entries: EntryFilter, place: str, glob: str, library: Library) -> EntryFilter:

@@ -7,14 +7,13 @@ from collections import Counter
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.documents.library import Library
-from toolcrib.files.paths import Workspace
 from toolcrib.retrieval.entries import EntryInfo
-from toolcrib.text.display import counted, printable, size_of
+from toolcrib.text.display import counted, size_of
 from toolcrib.text.tokens import estimate, lines_within
+from toolcrib.tools.documents.library_access import path_name
 
 
 @tool(
@@ -49,7 +48,7 @@ async def list_index(
         more = [f"files {source.glob}"] if source.glob else []
         more += [f"passages of {source.size.chars}"] if source.size else []
         more += ["watched"] if source.watched else []
-        lines.append(f"Indexed: {_name(source.path, ctx)} {', '.join(more)}".rstrip())
+        lines.append(f"Indexed: {path_name(source.path, ctx)} {', '.join(more)}".rstrip())
     if not sources:
         lines.append("Nothing is indexed. search_documents does it by itself.")
     rows = []
@@ -61,7 +60,7 @@ async def list_index(
             else f"{entry.kind}, {counted(entry.chunks, 'passage')}"
         )
         day = time.strftime("%Y-%m-%d", time.gmtime(entry.indexed))
-        rows.append(f"{_name(entry.key, ctx)} ({what}, {day})")
+        rows.append(f"{path_name(entry.key, ctx)} ({what}, {day})")
     head = "\n".join(lines)
     room = room_in(ctx.budget(list_index.name)) - estimate(head)
     fitting = lines_within(rows, room) if rows else []
@@ -95,10 +94,3 @@ def _row(entry: EntryInfo) -> dict[str, Any]:
         "indexed": entry.indexed,
         "error": entry.facts.get("error", ""),
     }
-
-
-def _name(path: str, ctx: Ctx) -> str:
-    try:
-        return printable(ctx.use(Workspace).resolve(path, ctx.session.directory).display)
-    except ToolError:
-        return printable(path)

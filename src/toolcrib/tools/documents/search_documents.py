@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, other_names, tool
-from toolcrib.documents.library import Library
+from toolcrib.documents.library import Library, SyncReport
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.retrieval.entries import PassageRanking
 from toolcrib.text.display import counted
@@ -69,7 +69,7 @@ async def _search(
     status = await library.index.status()
     notes = [*sync_notes(report), *ranking_notes(ranking)]
     if not ranking.passages:
-        raise nothing_found(ranking, min_score, status.entries, notes, kind)
+        raise nothing_found(ranking, min_score, status.entries, notes, (kind, report))
     found = citations(merged(ranking.passages), ctx)
     files = counted(status.entries, "indexed file")
     head = f"{counted(len(found), 'passage')} by {ranking.method}, of {files}."
@@ -94,16 +94,29 @@ def ranking_notes(ranking: PassageRanking) -> list[str]:
     """What a reader should know of how it was searched."""
     notes = list(ranking.notes)
     for word, others in ranking.instead.items():
-        notes.append(f"'{word}' is in no file; searched for {', '.join(others)} instead.")
+        notes.append(f"'{word}' is in no indexed file; searched for {', '.join(others)} instead.")
     if ranking.missing:
-        notes.append(f"In no file: {', '.join(ranking.missing[:10])}.")
+        notes.append(f"In no indexed file: {', '.join(ranking.missing[:10])}.")
     return notes
 
 
 def nothing_found(
-    ranking: PassageRanking, min_score: float, files: int, notes: Sequence[str], kind: str
+    ranking: PassageRanking,
+    min_score: float,
+    files: int,
+    notes: Sequence[str],
+    part: tuple[str, SyncReport],
 ) -> NoResults:
-    """Why there is no answer."""
+    """Why there is no answer in a part of the files: those of a kind, and indexed by now."""
+    kind, report = part
+    if report.left:
+        job = f"read_job id={report.job} wait=exit waits for it. " if report.job else ""
+        return NoResults(
+            " ".join([f"Nothing in {counted(files, 'file')} so far.", *sync_notes(report)]),
+            hint=f"{job}Then send this call again.",
+            files=files,
+            left=report.left,
+        )
     best = f"best score {ranking.best:.2f}, below {min_score:g}" if ranking.best else "no match"
     hint = "Use other words, or the language of the documents."
     if kind:
