@@ -197,6 +197,8 @@ def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, A
 
     table, rows = by_quotes_or_lines(whole)
     notes += [*table.notes, *table.guesses.values()]
+    if not rows:
+        notes.append("There is a head and no row.")
     return [
         {
             column: as_json_cell(cell, form)

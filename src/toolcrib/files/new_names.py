@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound, ToolError
-from toolcrib.files.paths import SafePath, resolve_writable
+from toolcrib.core.errors import BadInput, NotConfigured, NotFound, PathDenied, ToolError
+from toolcrib.files.paths import SafePath, Workspace, resolve_writable
 from toolcrib.system.threads import in_thread
 
 MAX_NAME_CHARS = 60
 MAX_NUMBER = 999
+MAX_PATH_CHARS = 300
 _NOT_NAME = re.compile(r"\W+")
 
 
@@ -33,6 +34,35 @@ async def new_file(title: str, usual: str, ending: str, ctx: Ctx) -> SafePath:
         except NotFound:
             break
     return place
+
+
+async def refuse_file_name(
+    text: str, argument: str, ctx: Ctx, hint: str = "Send it as 'path'."
+) -> None:
+    """Refuse the name of a file that was sent where its content is wanted.
+
+    Args:
+        text: refused where all of it is one line that names a file which may be read.
+        argument: what it was sent as.
+        ctx: the call.
+        hint: what to do instead.
+
+    Raises:
+        BadInput: it is such a name.
+    """
+    name = text.strip()
+    if "\n" in name or len(name) > MAX_PATH_CHARS or not ("." in name or "/" in name):
+        return
+
+    def is_file() -> bool:
+        with ctx.use(Workspace).resolve(name, ctx.session.directory).open() as handle:
+            return handle.kind == "file"
+
+    named = False
+    with suppress(NotFound, PathDenied, BadInput, NotConfigured):
+        named = await in_thread(lambda _: is_file(), ctx.deadline)
+    if named:
+        raise BadInput(f"{name} is a file, and '{argument}' is its content.", hint=hint)
 
 
 async def refuse_source(

@@ -225,3 +225,46 @@ async def test_conversions_that_cannot_be(box: Toolbox, ws: Path) -> None:
     await refused(box, "convert_format", "bad_input", to="json")
     await refused(box, "convert_format", "bad_input", input="x", from_format="doc", to="json")
     await refused(box, "convert_format", "bad_input", input="x", to="gzip")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("convert_format", {"input": "q1.csv", "to": "json"}),
+        ("query_json", {"input": "notes/q2.json", "query": "a"}),
+        ("extract_html_data", {"html": "./p.html"}),
+        ("preview_html", {"content": "p.html", "show": False}),
+        ("create_document", {"path": "x.html", "content": "q1.csv"}),
+        ("count_tokens", {"text": " q1.csv\n"}),
+        ("show", {"content": "q1.csv"}),
+    ],
+)
+async def test_the_name_of_a_file_is_not_its_content(
+    box: Toolbox, ws: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    (ws / "q1.csv").write_text("a,b\n1,2\n")
+    (ws / "p.html").write_text("<p>text</p>")
+    (ws / "notes").mkdir()
+    (ws / "notes" / "q2.json").write_text('{"a": 1}')
+    result = await box.call(tool, arguments)
+    assert result.error is not None
+    assert "is a file, and '" in result.error.message
+    assert ("Send it as 'path'" in result.error.hint) == (tool not in ("create_document", "show"))
+
+
+async def test_text_that_names_no_file_is_text(box: Toolbox, ws: Path) -> None:
+    (ws / "folder.d").mkdir()
+    (ws / "word").write_text("x")
+    for text in ("folder.d", "word", "no.such", "../out.txt", "~/.env", "https://a.example/b", "."):
+        assert (await ok(box, "count_tokens", text=text)).data["characters"] == len(text)
+
+
+async def test_converting_a_head_alone_is_told(box: Toolbox) -> None:
+    made = await ok(box, "convert_format", input="no_such.csv", to="json")
+    assert made.text == "There is a head and no row.\n[]"
+    escaped = r"a,b\n1,2\r\n007,x"
+    made = await ok(box, "convert_format", input=escaped, from_format="csv", to="json")
+    assert json.loads(made.data["content"]) == [{"a": "1", "b": "2"}, {"a": "007", "b": "x"}]
+    assert r"Each \n was taken for a line end." in made.text
+    made = await ok(box, "convert_format", input=escaped, to="base64")
+    assert base64.b64decode(made.data["content"]).decode() == escaped

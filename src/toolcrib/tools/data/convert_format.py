@@ -8,11 +8,11 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, other_names, tool
-from toolcrib.data.formats import ENDINGS, FORMATS
+from toolcrib.data.formats import ENDINGS, FORMATS, TABLES
 from toolcrib.data.table_files import CONVERT, rights_with_output, save
 from toolcrib.execution.workers import Workers
 from toolcrib.files.content.kinds import kind_of
-from toolcrib.files.new_names import refuse_source
+from toolcrib.files.new_names import refuse_file_name, refuse_source
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import size_of
@@ -74,8 +74,11 @@ async def convert_format(
     if (path is None) == (not input):
         raise BadInput("Give 'path' or 'input', one of them.", hint='As path="table.csv".')
     source = _source(path, from_format)
-    data = input.encode()
-    if path is not None:
+    text, split = _with_line_ends(input, source, to)
+    data = text.encode()
+    if path is None:
+        await refuse_file_name(input, "input", ctx)
+    else:
         await refuse_source(output, path, ctx)
         place = path
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
@@ -83,8 +86,9 @@ async def convert_format(
         raise BadInput("gzip is bytes.", hint='Name a file for it: output="data.json.gz".')
     request = {"from": source, "to": "" if to == "text" else to}
     answer, content = await ctx.use(Workers).run(CONVERT, request, data, ctx.deadline)
-    facts: dict[str, Any] = {"bytes": len(content), "notes": answer["notes"]}
-    notes = "".join(f"{note}\n" for note in answer["notes"])
+    all_notes = [*split, *answer["notes"]]
+    facts: dict[str, Any] = {"bytes": len(content), "notes": all_notes}
+    notes = "".join(f"{note}\n" for note in all_notes)
     if output is not None:
         line, step = await save(convert_format.name, output, content, ctx)
         return Result(text=f"{notes}{line}", data={**facts, "step": step}, private=True)
@@ -96,6 +100,14 @@ async def convert_format(
         )
     text = content.decode(errors="replace").rstrip("\n")
     return Result(text=notes + text, data={**facts, "content": text}, private=path is not None)
+
+
+def _with_line_ends(text: str, source: str, to: str) -> tuple[str, list[str]]:
+    """A table whose lines end in a backslash and an n, as models escape them, with line ends."""
+    is_table = source in TABLES or not (source or text.lstrip().startswith(("{", "[", "<")))
+    if not is_table or to in ("base64", "gzip", "text") or "\n" in text or "\\n" not in text:
+        return text, []
+    return text.replace("\\r", "").replace("\\n", "\n"), [r"Each \n was taken for a line end."]
 
 
 def _source(path: SafePath | None, named: str) -> str:

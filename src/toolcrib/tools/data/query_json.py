@@ -12,6 +12,7 @@ from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.data.json_path import find, loads, may_be_program, steps_of
 from toolcrib.execution.jq import run_program
 from toolcrib.files.content.kinds import decoded
+from toolcrib.files.new_names import refuse_file_name
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -47,7 +48,9 @@ async def query_json(
         raise BadInput("Give 'path' or 'input', one of them.", hint='As path="data.json".')
     name = path.display if path is not None else "The input"
     text = input
-    if path is not None:
+    if path is None:
+        await refuse_file_name(input, "input", ctx)
+    else:
         place = path
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
         text = decoded(data)

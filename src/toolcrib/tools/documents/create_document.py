@@ -12,6 +12,7 @@ from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.data.table_files import save
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.new_names import refuse_file_name
 from toolcrib.files.paths import SafePath, WritablePath, resolve_writable
 from toolcrib.text.line_breaks import with_line_breaks
 
@@ -65,6 +66,7 @@ async def create_document(
     place, kind = _place(path, format, ctx)
     if not content.strip():
         raise BadInput("The content is empty.", hint="Send Markdown.")
+    await refuse_file_name(content, "content", ctx, "Read it, and send what it says.")
     package = PACKAGES.get(kind)
     if package is not None and find_spec(package) is None:
         raise MissingExtra("create", f"Making a file of the kind {kind.upper()}")

@@ -12,6 +12,7 @@ from toolcrib.core.errors import BadInput, MissingExtra, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.edits.text_loader import load
+from toolcrib.files.new_names import refuse_file_name
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.endpoint import find_endpoint
@@ -53,6 +54,7 @@ async def count_tokens(
     """
     if bool(text) == (path is not None):
         raise BadInput("Send either text or path.")
+    await refuse_file_name(text, "text", ctx)
     name = _encoding(encoding)
     content = text or (await in_thread(lambda _: load(path).text, ctx.deadline) if path else "")
     counted_by, is_exact = "table" if name in EXACT else "estimate", True

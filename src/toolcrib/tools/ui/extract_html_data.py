@@ -10,6 +10,7 @@ from toolcrib.core.errors import BadInput, NoResults, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, other_names, tool
 from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.new_names import refuse_file_name
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.display import counted
@@ -48,6 +49,7 @@ async def extract_html_data(
     if path is not None:
         data = await in_thread(lambda _: path.read_bytes(MAX_BYTES), ctx.deadline)
     else:
+        await refuse_file_name(html, "html", ctx)
         data = html.encode("utf-8", "replace")
     if len(data) > MAX_BYTES:
         raise TooLarge(f"The HTML has more than {MAX_BYTES:,} bytes.", hint="Send a part of it.")

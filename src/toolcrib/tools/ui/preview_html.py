@@ -12,7 +12,7 @@ from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, other_names, 
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.new_names import refuse_source
+from toolcrib.files.new_names import refuse_file_name, refuse_source
 from toolcrib.files.paths import Workspace, WorkspacePath, WritablePath, resolve_writable
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.system.opener import open_for_person
@@ -73,6 +73,7 @@ async def preview_html(
         data = await in_thread(lambda _: path.read_bytes(MAX_BYTES), ctx.deadline)
         text = data.decode("utf-8", "replace")
     else:
+        await refuse_file_name(content, "content", ctx)
         text = content
     is_markdown = (
         path.name.lower().endswith(MARKDOWN_ENDINGS)

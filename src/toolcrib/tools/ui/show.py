@@ -12,7 +12,7 @@ from toolcrib.core.tool import WRITE, AnyJson, Param, other_names, tool
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
-from toolcrib.files.new_names import new_file
+from toolcrib.files.new_names import new_file, refuse_file_name
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.text.display import size_of
 from toolcrib.tools.ui.page_tasks import DRAW_PAGE, page_picture
@@ -53,6 +53,8 @@ async def show(
         raise TooLarge(f"It has more than {MAX_CHARS:,} characters.", hint="Show a part of it.")
     if content is None or (isinstance(content, str | list | dict) and not content):
         raise BadInput("There is nothing to show.", hint='Such as content="# Done".')
+    if isinstance(content, str):
+        await refuse_file_name(content, "content", ctx, "Read it, and send what it says.")
     view = await view_of(kind, content, title, ctx)
     page = guarded_page(view.body, title or kind) if kind == "html" else _framed(view, title)
     picture, notes = await _picture(view, page, title, ctx)
