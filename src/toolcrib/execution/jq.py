@@ -24,10 +24,11 @@ FILTER = Task(
 )
 
 # Imports must stand first in a program, so here they are a syntax error; the definitions
-# hide what could tell of this machine. The line break ends a comment.
+# hide what could tell of this machine. The line break ends a comment. As text of JSON, numbers that
+# the program only passes on have all their digits: as values they would be rounded to floats.
 PROGRAM = (
     'def env: {{}}; def modulemeta: error("there are no modules"); '
-    "{{}} as $ENV | limit({max_results}; (\n{program}\n))"
+    "{{}} as $ENV | limit({max_results}; (\n{program}\n)) | tojson"
 )
 
 

@@ -66,6 +66,24 @@ async def test_programs_that_look_like_names(box: Toolbox) -> None:
         assert bool(results) or "The top is an object with a, b" in found.text, query
 
 
+async def test_programs_keep_all_digits_of_numbers(box: Toolbox) -> None:
+    value = '{"id": 175928847299117063, "list": [12345678901234567891, 2.50]}'
+    for query, results in {
+        "{g: .id}": [{"g": 175928847299117063}],
+        ".list[] | select(. > 3)": [12345678901234567891],
+        "[.list[]]": [[12345678901234567891, 2.5]],
+        ".id, (.id | tostring)": [175928847299117063, "175928847299117063"],
+        "empty": [],
+        '"a\\nb"': ["a\nb"],
+        ".id == 175928847299117063": [True],
+    }.items():
+        found = await ok(box, "query_json", input=value, query=query)
+        assert found.data["results"] == results, query
+    await refused(
+        box, "query_json", "too_large", input="0", query="reduce range(9000) as $i (0; [.])"
+    )
+
+
 async def test_what_json_has_no_numbers_for(box: Toolbox, ws: Path) -> None:
     found = await ok(box, "query_json", input='{"a": 1e400, "b": [NaN]}', query=".")
     assert found.data["results"] == [{"a": None, "b": [None]}]
