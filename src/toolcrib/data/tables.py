@@ -27,6 +27,7 @@ MAX_CELL_CHARS = 1_000_000
 MAX_WHOLE_BYTES = 100_000_000
 """Bytes of a file that is not read row by row: a workbook, JSON."""
 MAX_COLUMNS = 20_000
+MAX_SHOWN_ROW = 100
 MIN_UTF8_SIGNS = 3
 """So many signs of valid UTF-8 in one line are no accident of windows-1252."""
 ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
@@ -263,6 +264,8 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     head, body = (sample[0], sample[1:]) if has_head else ([], sample)
     if not has_head:
         notes.append("It has no head: columns are named by their number.")
+    if has_head:
+        notes += _longer_than_head(head, body)
     formats = [
         column_format([row[n] for row in body if n < len(row)], delimiter) for n in range(width)
     ]
@@ -277,6 +280,16 @@ def _need_columns(count: int) -> None:
         raise TooLarge(
             f"There are more than {MAX_COLUMNS:,} columns.", hint="Use a table with fewer of them."
         )
+
+
+def _longer_than_head(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """What is said of rows with more cells than the head, as of `$1,200.50` without quotes."""
+    longer = [row for row in body if any(cell.strip() for cell in row[len(head) :])]
+    if not longer:
+        return []
+    first = " | ".join(longer[0])[:MAX_SHOWN_ROW]
+    rows = counted(len(longer), "row")
+    return [f"{rows} with more cells than the head, perhaps parted wrongly: {first}"]
 
 
 def _text(cell: Cell) -> str:

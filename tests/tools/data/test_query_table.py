@@ -544,3 +544,17 @@ async def test_files_of_one_question_with_dates_in_other_orders(box: Toolbox, ws
         assert [row[0] for row in found.data["rows"]] == ["1", "3", "2", "4"]
         us = "2.csv" if folder == "a" else "1.csv"
         assert f"{us}: day has month/day/year" in found.text
+
+
+async def test_rows_with_more_cells_than_the_head_are_told(box: Toolbox, ws: Path) -> None:
+    (ws / "w.csv").write_text("item,price\nA,$1,200.50\nB,200.25\n")
+    for tool, arguments in {
+        "query_table": {"path": "w.csv", "aggregate": ["sum(price)"]},
+        "query_database": {"source": "w.csv", "sql": "select sum(price) from w"},
+        "convert_format": {"path": "w.csv", "to": "json"},
+    }.items():
+        found = await ok(box, tool, **arguments)
+        assert "1 row with more cells than the head" in found.text, tool
+        assert "A | $1 | 200.50" in found.text
+    (ws / "even.csv").write_text("item,price,\nA,1,\nB,2,  \n")
+    assert "more cells" not in (await ok(box, "query_table", path="even.csv")).text
