@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
+from pptx import Presentation
 
 from tests.cases import each_case
 from toolcrib.core.errors import ToolError
@@ -163,6 +167,78 @@ def test_what_no_font_has_is_told() -> None:
     assert "No font here has" in answer["notes"][0]
     with pytest.raises(ToolError, match="No font on this machine"):
         pdf.create({"title": ""}, ("\U0010fffd\U0010fffc" * 50).encode())
+
+
+def picture(kind: str, width: int, height: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 40, 40)).save(buffer, kind)
+    return buffer.getvalue()
+
+
+@each_case("ending", ["docx", "pptx", "pdf", "html"])
+async def test_pictures_of_the_workspace_are_in_it(tmp_path: Path, ending: str) -> None:
+    ws = tmp_path / "ws"
+    (ws / "out").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "secret.png").write_bytes(picture("PNG", 9, 9))
+    (ws / "logo.png").write_bytes(picture("PNG", 300, 5000))
+    (ws / "out" / "a b.jpg").write_bytes(picture("JPEG", 3000, 200))
+    (ws / "fake.png").write_bytes(picture("PNG", 9, 9)[:20])
+    (ws / "notes.txt").write_text("words")
+    content = (
+        "# Report ![Logo](logo.png)\n\n- item ![Photo](a%20b.jpg)\n\n![Again](<logo.png>) text\n\n"
+        "![Out](../secret.png) ![Web](https://a.example/x.png) ![Text](notes.txt) ![Gone](no.png)"
+        "\n\n`![Code](code.png)`\n\n| a |\n|---|\n| ![Cell][ref] |\n\n[ref]: logo.png\n"
+    )
+    (ws / "own.png").write_bytes(picture("PNG", 8, 8))
+    (ws / ".ssh").mkdir(exist_ok=True)
+    (ws / ".ssh" / "key.png").write_bytes(picture("PNG", 8, 8))
+    content += "\n![Denied](own.png) ![Key](.ssh/key.png)\n"
+    rule = {"action": "deny", "target": "**/own.png"}
+    config = {"workspace": {"roots": [str(ws)]}, "policy": {"rules": [rule]}}
+    async with Toolbox(config) as box:
+        result = await ask(box, "create_document", path=f"out/p.{ending}", content=content)
+        for name in (
+            "../secret.png",
+            "https://a.example/x.png",
+            "notes.txt",
+            "no.png",
+            "own.png",
+            ".ssh/key.png",
+        ):
+            assert name in " ".join(result.data["notes"]), name
+        assert "code.png" not in result.text
+        assert "is no PNG or JPEG" in result.text
+        data = (ws / "out" / f"p.{ending}").read_bytes()
+        if ending == "html":
+            assert (data.count(b"data:image/png;"), data.count(b"data:image/jpeg;")) == (3, 1)
+        elif ending == "pdf":
+            assert data.count(b"/Subtype /Image") + data.count(b"/Subtype/Image") >= 2
+        else:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                media = [name for name in archive.namelist() if "/media/" in name]
+            assert sorted(name.rpartition(".")[2] for name in media) in (
+                ["jpg", "png"], ["jpeg", "png"],
+            )  # fmt: skip
+        content = "![Broken](fake.png)\n"
+        broken = await ask(box, "create_document", path=f"b.{ending}", content=content)
+        assert ending == "html" or "cannot be read" in broken.text
+
+
+async def test_text_beside_a_table_has_room_on_a_slide(box: Toolbox, ws: Path) -> None:
+    await made(box, "t.pptx", f"# One\n\n- item\n\n{TABLE}\n")
+    (slide,) = Presentation(str(ws / "t.pptx")).slides
+    assert all(shape.width and shape.height for shape in slide.shapes)
+
+
+async def test_html_as_content_is_told(box: Toolbox) -> None:
+    result = await box.call(
+        "create_document", {"path": "x.pdf", "content": "<h1>Report</h1>\n<p>words</p>"}
+    )
+    assert result.error is not None
+    assert "HTML" in result.error.message
+    content = "# One\n\nfirst<br>second `<b>`\n\n```\n<p>\n```\n"
+    told = await ask(box, "create_document", path="x.html", content=content)
+    assert "HTML stands there as text: <br>." in told.text
 
 
 async def test_text_stays_text(box: Toolbox, ws: Path) -> None:

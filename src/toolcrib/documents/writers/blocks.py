@@ -1,11 +1,12 @@
-"""Markdown as blocks: headings, paragraphs, lists, tables, code, quotes."""
+"""Markdown as blocks: headings, paragraphs, lists, tables, code, quotes, pictures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -13,13 +14,22 @@ if TYPE_CHECKING:
 BlockKind = Literal["heading", "text", "list", "table", "code", "quote", "rule"]
 MAX_DEPTH = 20
 SAFE_LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
+# The smallest picture, by which libraries load what they need for others.
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
+    "0000000a49444154789c636000000002000148afa4710000000049454e44ae426082"
+)
 # What XML cannot hold.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Text with one formatting. `link` is a web or mail address, or empty."""
+    """Text with one formatting. `link` is a web or mail address, or empty.
+
+    A picture has what it is called as its text, where Markdown has it, and its bytes; none for
+    one that is not at hand.
+    """
 
     text: str
     bold: bool = False
@@ -27,6 +37,8 @@ class Run:
     code: bool = False
     strike: bool = False
     link: str = ""
+    target: str = ""
+    picture: bytes = b""
 
 
 Runs = tuple[Run, ...]
@@ -74,21 +86,54 @@ def title_of(blocks: Sequence[MarkdownBlock]) -> str:
     return next((block.text for block in blocks if block.kind == "heading"), "")
 
 
-def blocks_of(markdown: str) -> list[MarkdownBlock]:
-    """The blocks of a Markdown text (CommonMark with tables and strikethrough)."""
+def sent(request: Mapping[str, Any], data: bytes) -> tuple[str, dict[str, bytes]]:
+    """The text that a writer is sent, and the pictures behind it, by where Markdown has them.
+
+    Args:
+        request: `pictures`, a list of targets and sizes; may be missing.
+        data: the text, and the pictures one after the other.
+    """
+    pictures = {}
+    end = len(data)
+    for target, size in reversed(request.get("pictures", ())):
+        pictures[target] = data[end - size : end]
+        end -= size
+    return data[:end].decode(), pictures
+
+
+def missing_pictures(blocks: Iterable[MarkdownBlock]) -> list[str]:
+    """Where the pictures are that the text has and that are not at hand."""
+    found: dict[str, None] = {}
+    for block in blocks:
+        texts = [block.runs, *(cell for row in block.rows for cell in row)]
+        found |= {run.target: None for runs in texts for run in runs if not run.picture}
+        for item in block.items:
+            found |= dict.fromkeys(missing_pictures(item))
+    found.pop("", None)
+    return list(found)
+
+
+def blocks_of(markdown: str, pictures: Mapping[str, bytes] | None = None) -> list[MarkdownBlock]:
+    """The blocks of a Markdown text (CommonMark with tables and strikethrough).
+
+    Args:
+        markdown: the text.
+        pictures: by their targets; of others their descriptions stand as text.
+    """
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_DEPTH})
     parser.enable(["table", "strikethrough"])
     text = _CONTROL.sub("", markdown.replace("\r\n", "\n"))
-    return list(_Reader(parser.parse(text)).blocks())
+    return list(_Reader(parser.parse(text), pictures or {}).blocks())
 
 
 class _Reader:
     """Goes through the tokens of a text once."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token], pictures: Mapping[str, bytes]) -> None:
         self._tokens = tokens
+        self._pictures = pictures
         self._at = 0
 
     def blocks(self, until: str = "") -> Iterator[MarkdownBlock]:
@@ -122,7 +167,7 @@ class _Reader:
         """The text of the block whose opening was read; its end is read too."""
         token = self._tokens[self._at]
         self._at += 2
-        return runs_of(token.children or [])
+        return runs_of(token.children or [], self._pictures)
 
     def _list(self, opened: Token) -> MarkdownBlock:
         ordered = opened.type == "ordered_list_open"
@@ -157,13 +202,13 @@ class _Look:
     link: str = ""
     runs: list[Run] = field(default_factory=list)
 
-    def add(self, text: str, *, code: bool = False) -> None:
-        if text:
+    def add(self, text: str, *, code: bool = False, target: str = "", picture: bytes = b"") -> None:
+        if text or target:
             look = (self.bold > 0, self.italic > 0, code, self.strike > 0, self.link)
-            self.runs.append(Run(text, *look))
+            self.runs.append(Run(text, *look, target, picture))
 
 
-def runs_of(tokens: Sequence[Token]) -> Runs:
+def runs_of(tokens: Sequence[Token], pictures: Mapping[str, bytes]) -> Runs:
     """The runs of an inline text; line ends within it are blanks, hard ones line feeds."""
     look = _Look()
     steps = {
@@ -184,6 +229,9 @@ def runs_of(tokens: Sequence[Token]) -> Runs:
             look.add(token.content, code=True)
         elif token.type in ("softbreak", "hardbreak"):
             look.add("\n" if token.type == "hardbreak" else " ")
+        elif token.type == "image":
+            target = unquote(str(token.attrGet("src") or ""))
+            look.add(token.content, target=target, picture=pictures.get(target, b""))
         else:
             look.add(token.content)
     return tuple(look.runs)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain, title_of
+from toolcrib.documents.writers.blocks import (
+    MarkdownBlock,
+    Run,
+    blocks_of,
+    missing_pictures,
+    plain,
+    sent,
+    title_of,
+)
 
 STYLE = (
     "body{max-width:46rem;margin:2rem auto;padding:0 1rem;line-height:1.5;"
     "font-family:system-ui,sans-serif}table{border-collapse:collapse}"
     "th,td{border:1px solid #999;padding:.3rem .6rem;text-align:left}"
     "pre{background:#f4f4f4;padding:.8rem;overflow-x:auto}"
-    "blockquote{border-left:.25rem solid #999;margin-left:0;padding-left:1rem}"
+    "img{max-width:100%}blockquote{border-left:.25rem solid #999;margin-left:0;padding-left:1rem}"
 )
 
 
@@ -24,7 +33,7 @@ def prepare() -> None:
 
 def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """The page; `request` has `title`."""
-    blocks = blocks_of(data.decode())
+    blocks = blocks_of(*sent(request, data))
     title = request["title"] or title_of(blocks) or "Document"
     page = (
         '<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n'
@@ -32,7 +41,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"{_blocks(blocks)}\n</body>\n</html>\n"
     )
-    return {"notes": []}, page.encode()
+    return {"notes": [], "missing": missing_pictures(blocks)}, page.encode()
 
 
 def _blocks(blocks: Iterable[MarkdownBlock]) -> str:
@@ -79,7 +88,15 @@ def _runs(runs: Sequence[Run]) -> str:
     return "".join(map(_run, runs))
 
 
+def _picture(run: Run) -> str:
+    kind = "png" if run.picture.startswith(b"\x89") else "jpeg"
+    content = b64encode(run.picture).decode()
+    return f'<img src="data:image/{kind};base64,{content}" alt="{escape(run.text)}">'
+
+
 def _run(run: Run) -> str:
+    if run.picture:
+        return _picture(run)
     text = escape(run.text).replace("\n", "<br>\n")
     for wanted, tag in (
         (run.code, "code"), (run.bold, "strong"), (run.italic, "em"), (run.strike, "s"),

@@ -12,7 +12,13 @@ from typing import Any
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.core.package_data import package_text
-from toolcrib.documents.writers.blocks import blocks_of, title_of
+from toolcrib.documents.writers.blocks import (
+    MarkdownBlock,
+    blocks_of,
+    missing_pictures,
+    sent,
+    title_of,
+)
 
 TEMPLATE = package_text("documents/writers/page.typ").encode()
 FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts",
@@ -37,12 +43,13 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     """
     import typst
 
-    text = data.decode()
+    text, pictures = sent(request, data)
+    original = text
     missing: list[str] = []
+    unread: list[str] = []
     while True:
-        blocks = blocks_of(text)
-        inputs = {"doc": json.dumps([block.to_json() for block in blocks]),
-                  "title": request["title"] or title_of(blocks)}  # fmt: skip
+        blocks = blocks_of(text, pictures)
+        inputs = _inputs(blocks, request["title"])
         try:
             made = typst.compile(
                 TEMPLATE,
@@ -52,11 +59,14 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
             )
         except typst.TypstError as error:
             found = _MISSING.search(str(error))
+            if found is None and pictures:  # it does not tell which of them it cannot read
+                pictures, unread = {}, ["The pictures are left out: one of them cannot be read."]
+                continue
             if found is None:
                 raise
             new = sorted(set(_unescaped(found[1])) - set(missing))
             missing += new
-            count = sum(data.decode().count(character) for character in missing)
+            count = sum(original.count(character) for character in missing)
             if not new or len(missing) > MAX_MISSING or count > MAX_MISSING_SHARE * len(text) + 3:
                 raise _no_font(missing) from None
             for character in new:
@@ -64,7 +74,22 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
             continue
         listed = " ".join(missing)
         notes = [f"No font here has {listed}: shown as {REPLACEMENT}."] if missing else []
-        return {"notes": notes}, bytes(made)
+        absent = [] if unread else missing_pictures(blocks)
+        return {"notes": [*notes, *unread], "missing": absent}, bytes(made)
+
+
+def _inputs(blocks: list[MarkdownBlock], title: str) -> dict[str, str]:
+    """What the template is given. Pictures are numbers there: inputs are texts alone."""
+    pictures: list[list[int]] = []
+
+    def number(picture: bytes) -> int | None:
+        if not picture:
+            return None
+        pictures.append(list(picture))
+        return len(pictures) - 1
+
+    doc = json.dumps([block.to_json() for block in blocks], default=number)
+    return {"doc": doc, "pictures": json.dumps(pictures), "title": title or title_of(blocks)}
 
 
 def _unescaped(text: str) -> str:

@@ -14,7 +14,16 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.documents.writers.blocks import MarkdownBlock, Run, Runs, blocks_of, plain
+from toolcrib.documents.writers.blocks import (
+    PIXEL,
+    MarkdownBlock,
+    Run,
+    Runs,
+    blocks_of,
+    missing_pictures,
+    plain,
+    sent,
+)
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
@@ -26,6 +35,7 @@ SLIDE_LEVELS = 2
 MAX_TEXT_LEVEL = 4
 MARGIN_INCHES = 0.5
 ROW_INCHES = 0.4
+LEAST_PICTURE_INCHES = 1.5
 CODE_FONT = "Courier New"
 # How many lines a slide has room for at a size; smaller text for more.
 SIZES = ((8, 24), (12, 20), (16, 16), (24, 12), (1_000_000, 9))
@@ -35,11 +45,12 @@ _TEMPLATE: list[bytes] = []
 
 @dataclass(slots=True)
 class SlideContent:
-    """One slide: its title, its lines with their levels, its tables, its notes."""
+    """One slide: its title, its lines with their levels, its tables and pictures, its notes."""
 
     title: Runs
     lines: list[tuple[int, Runs]] = field(default_factory=list)
     tables: list[MarkdownBlock] = field(default_factory=list)
+    pictures: Runs = ()
     notes: list[str] = field(default_factory=list)
 
 
@@ -54,7 +65,8 @@ def prepare() -> None:
     template.save(buffer)
     _TEMPLATE.append(buffer.getvalue())
     _remember_notes()
-    create({"title": ""}, b"# one\n\n- two\n\n> note\n\n# three\n\n|a|\n|-|\n|b|")
+    text = b"# one\n\n- two ![](p)\n\n> note\n\n# three\n\n|a|\n|-|\n|b|"
+    create({"title": "", "pictures": [["p", len(PIXEL)]]}, text + PIXEL)
 
 
 def _remember_notes() -> None:
@@ -70,7 +82,9 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
 
     presentation = pptx.Presentation(io.BytesIO(_TEMPLATE[0]))
     _drop_first_slide(presentation)
-    slides = list(_slides(blocks_of(data.decode())))
+    text, pictures = sent(request, data)
+    blocks = blocks_of(text, {t: p for t, p in pictures.items() if _is_readable(p)})
+    slides = list(map(_with_pictures, _slides(blocks)))
     properties = presentation.core_properties
     properties.title = request["title"] or (plain(slides[0].title)[:255] if slides else "")
     properties.author = ""
@@ -80,7 +94,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
         _add_slide(presentation, content, first=not number)
     buffer = io.BytesIO()
     presentation.save(buffer)
-    return {"notes": []}, buffer.getvalue()
+    return {"notes": [], "missing": missing_pictures(blocks)}, buffer.getvalue()
 
 
 def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
@@ -108,6 +122,32 @@ def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
         yield current
 
 
+def _is_readable(picture: bytes) -> bool:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(picture)) as image:
+            return image.format in ("PNG", "JPEG")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
+
+
+def _with_pictures(slide: SlideContent) -> SlideContent:
+    """A slide whose pictures stand beside its text and tables, not in them."""
+    cells = [cell for table in slide.tables for row in table.rows for cell in row]
+    texts = [slide.title, *(runs for _, runs in slide.lines), *cells]
+    slide.pictures = tuple(run for runs in texts for run in runs if run.picture)
+    if slide.pictures:
+        slide.title = _without_pictures(slide.title)
+        lines = [(level, _without_pictures(runs)) for level, runs in slide.lines]
+        slide.lines = [(level, runs) for level, runs in lines if plain(runs).strip()]
+    return slide
+
+
+def _without_pictures(runs: Runs) -> Runs:
+    return tuple(run for run in runs if not run.picture)
+
+
 def _lines(block: MarkdownBlock, level: int) -> Iterator[tuple[int, Runs]]:
     if block.kind == "heading":
         yield level, tuple(Run(run.text, bold=True) for run in block.runs)
@@ -127,7 +167,8 @@ def _lines(block: MarkdownBlock, level: int) -> Iterator[tuple[int, Runs]]:
 
 
 def _add_slide(presentation: Presentation, content: SlideContent, *, first: bool) -> None:
-    only_title = not content.tables and all(level == 0 for level, _ in content.lines)
+    beside = bool(content.tables or content.pictures)
+    only_title = not beside and all(level == 0 for level, _ in content.lines)
     opening = first and only_title and len(content.lines) <= 2
     layout = TITLE_LAYOUT if opening else CONTENT_LAYOUT if content.lines else TITLE_ONLY_LAYOUT
     slide = presentation.slides.add_slide(presentation.slide_layouts[layout])
@@ -139,14 +180,17 @@ def _add_slide(presentation: Presentation, content: SlideContent, *, first: bool
         lines = sum(1 + len(plain(runs)) // LINE_CHARS for _, runs in content.lines)
         size = next(size for limit, size in SIZES if lines <= limit)
         _fill(body.text_frame, content.lines, 0 if opening else size)
-        if content.tables:
-            body.height = body.height // 2
-            top = body.top + body.height
+        if beside:
+            left, top, width, height = body.left, body.top, body.width, body.height // 2
+            # All four: where one is set, the library takes the others for nothing.
+            body.left, body.top, body.width, body.height = left, top, width, height
+            top += height
     elif layout == TITLE_LAYOUT:
         empty = slide.placeholders[1]
         empty.element.getparent().remove(empty.element)
     for table in content.tables:
         top = _add_table(presentation, slide, table, top)
+    _add_pictures(presentation, slide, content.pictures, top)
     if content.notes:
         slide.notes_slide.notes_text_frame.text = "\n".join(content.notes)
 
@@ -189,6 +233,24 @@ def _add_table(presentation: Presentation, slide: Slide, block: MarkdownBlock, t
             for run in text.paragraphs[0].runs:
                 run.font.size = Pt(14 if len(block.rows) <= 10 else 10)
     return int(top + height + Inches(0.2))
+
+
+def _add_pictures(presentation: Presentation, slide: Slide, pictures: Runs, top: int) -> None:
+    """Put pictures side by side on what is left of a slide, each as large as fits."""
+    from pptx.util import Inches, Length
+
+    if not pictures:
+        return
+    margin = int(Inches(MARGIN_INCHES))
+    width, height = presentation.slide_width or 0, presentation.slide_height or 0
+    top = min(top or int(Inches(1.6)), height - int(Inches(LEAST_PICTURE_INCHES)) - margin)
+    place = (width - margin) // len(pictures)
+    for number, run in enumerate(pictures):
+        shape: Any = slide.shapes.add_picture(io.BytesIO(run.picture), Length(0), Length(0))
+        share = min(0.9 * place / shape.width, (height - margin - top) / shape.height)
+        shape.width, shape.height = int(shape.width * share), int(shape.height * share)
+        shape.left, shape.top = margin + number * place, top
+        shape._element.nvPicPr.cNvPr.set("descr", run.text)  # noqa: SLF001 - it has no such thing
 
 
 def _drop_first_slide(presentation: Presentation) -> None:

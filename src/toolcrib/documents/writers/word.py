@@ -7,7 +7,16 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.documents.writers.blocks import MarkdownBlock, Run, blocks_of, plain, title_of
+from toolcrib.documents.writers.blocks import (
+    PIXEL,
+    MarkdownBlock,
+    Run,
+    blocks_of,
+    missing_pictures,
+    plain,
+    sent,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -15,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_LIST_LEVEL = 3
 """Levels of lists that the template has styles for."""
+PAGE_INCHES, HIGHEST_INCHES = 6.0, 8.0
+"""What a picture may take of a page."""
 CODE_FONT = "Courier New"
 _TEMPLATE: list[bytes] = []
 
@@ -26,7 +37,8 @@ def prepare() -> None:
     buffer = io.BytesIO()
     docx.Document().save(buffer)
     _TEMPLATE.append(buffer.getvalue())
-    create({"title": ""}, b"# one\n\n- two [x](https://e.example/)\n\n|a|\n|-|\n|b|")
+    text = b"# one\n\n- two [x](https://e.example/) ![](p)\n\n|a|\n|-|\n|b|"
+    create({"title": "", "pictures": [["p", len(PIXEL)]]}, text + PIXEL)
 
 
 def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -34,7 +46,8 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     import docx
 
     document = docx.Document(io.BytesIO(_TEMPLATE[0]))
-    blocks = blocks_of(data.decode())
+    text, pictures = sent(request, data)
+    blocks = blocks_of(text, {t: p for t, p in pictures.items() if _is_readable(p)})
     properties = document.core_properties
     properties.title = (request["title"] or title_of(blocks))[:255]
     properties.author = properties.comments = ""
@@ -43,7 +56,18 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     _add_blocks(document, blocks, level=0)
     buffer = io.BytesIO()
     document.save(buffer)
-    return {"notes": []}, buffer.getvalue()
+    return {"notes": [], "missing": missing_pictures(blocks)}, buffer.getvalue()
+
+
+def _is_readable(picture: bytes) -> bool:
+    from docx.image.image import Image
+
+    try:
+        image = Image.from_blob(picture)
+        size = int(image.width), int(image.height)
+    except Exception:  # noqa: BLE001 - of a damaged file the library raises anything
+        return False
+    return min(size) > 0
 
 
 def _add_blocks(
@@ -87,15 +111,18 @@ def _add_table(document: Document, block: MarkdownBlock) -> None:
         cells = table.rows[number].cells
         for place, runs in enumerate(row):
             paragraph = cells[place].paragraphs[0]
-            _add_runs(paragraph, runs)
+            _add_runs(paragraph, runs, PAGE_INCHES / columns)
             if not number:
                 for run in paragraph.runs:
                     run.bold = True
     document.add_paragraph()
 
 
-def _add_runs(paragraph: Paragraph, runs: Sequence[Run]) -> None:
+def _add_runs(paragraph: Paragraph, runs: Sequence[Run], inches: float = PAGE_INCHES) -> None:
     for run in runs:
+        if run.picture:
+            _add_picture(paragraph, run, inches)
+            continue
         if run.link:
             _add_link(paragraph, run)
             continue
@@ -105,6 +132,16 @@ def _add_runs(paragraph: Paragraph, runs: Sequence[Run]) -> None:
         added.font.strike = run.strike or None
         if run.code:
             added.font.name = CODE_FONT
+
+
+def _add_picture(paragraph: Paragraph, run: Run, inches: float) -> None:
+    """Put a picture into a line, no wider than so much and no higher than a page."""
+    from docx.shared import Inches, Length
+
+    shape = paragraph.add_run().add_picture(io.BytesIO(run.picture))
+    share = min(Inches(inches) / shape.width, Inches(HIGHEST_INCHES) / shape.height, 1)
+    shape.width, shape.height = Length(int(shape.width * share)), Length(int(shape.height * share))
+    shape._inline.docPr.set("descr", run.text)  # noqa: SLF001 - the library has no such thing
 
 
 def _add_link(paragraph: Paragraph, run: Run) -> None:

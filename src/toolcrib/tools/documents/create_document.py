@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra, Unavailable
+from toolcrib.core.errors import BadInput, Denied, MissingExtra, NotFound, ToolError, Unavailable
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, other_names, tool
+from toolcrib.core.tool import READ, WRITE, Param, Right, decide, other_names, tool
 from toolcrib.data.table_files import save
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.new_names import refuse_file_name
-from toolcrib.files.paths import SafePath, WritablePath, resolve_writable
+from toolcrib.files.paths import SafePath, Workspace, WritablePath, resolve_writable
+from toolcrib.system.threads import in_thread
 from toolcrib.text.line_breaks import with_line_breaks
 
 WRITERS = "toolcrib.documents.writers"
@@ -33,12 +37,36 @@ OWN_FONTS = Task(f"{WRITERS}.pdf:create", WHAT, 40.0, 8000, hint=SHORTER)
 """Where no boundary can let fonts alone be read: with those that typst brings."""
 PACKAGES = {"docx": "docx", "xlsx": "xlsxwriter", "pptx": "pptx", "pdf": "typst"}
 Format = Literal["", "docx", "xlsx", "pptx", "pdf", "html"]
+LEAVE_OUT = "Leave the picture out."
+MAX_PICTURES = 50
+MAX_NAMED = 8
+MAX_PICTURE_BYTES = 10_000_000
+"""Of all of them together."""
+PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+# What may be a picture of Markdown; which of them are, the parser says.
+_TARGETS = re.compile(
+    r"!\[[^\]]*\]\(\s*(?:<([^>\n]+)>|([^\s)]+))|^ {0,3}\[[^\]]+\]:\s*(\S+)", re.MULTILINE
+)
+_HTML_PAGE = re.compile(
+    r"\s*<(?:!doctype|html|head|body|div|p|h[1-6]|table|ul|ol)\b.*>\s*", re.IGNORECASE | re.DOTALL
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_TAG = re.compile(
+    r"</?(?:p|br|hr|div|span|b|i|u|a|em|strong|font|center|su[bp]|img|h[1-6]|ul|ol|li|"
+    r"table|t[rdh]|thead|tbody)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
 OLD = {"doc": "docx", "xls": "xlsx", "ppt": "pptx"}
+
+
+def _rights(arguments: Mapping[str, Any]) -> Right:
+    """It reads where the text may have pictures."""
+    return READ | WRITE if "![" in str(arguments.get("content", "")) else WRITE
 
 
 @tool(
     group="documents",
-    rights=WRITE,
+    rights=READ | WRITE,
     keywords=("word", "excel", "powerpoint", "pdf", "export", "report", "slides", "spreadsheet"),
     aliases=("write_document", "make_document", "create_pdf", "create_docx", "create_spreadsheet"),
     argument_aliases=other_names(
@@ -48,6 +76,7 @@ OLD = {"doc": "docx", "xls": "xlsx", "ppt": "pptx"}
     ),
     destructive=True,
     idempotent=True,
+    effective_rights=_rights,
 )
 async def create_document(
     path: Annotated[WritablePath, Param("As report.pdf.")],
@@ -59,9 +88,9 @@ async def create_document(
 ) -> Result:
     """Make a Word, Excel, PowerPoint, PDF or HTML file.
 
-    Headings, lists, tables, code, quotes and links are kept. In slides each heading of the first
-    two levels begins one, and quotes are the notes. A workbook takes Markdown tables, each under a
-    heading that names its sheet, or JSON rows. For plain text use `write_file`.
+    Headings, lists, tables, code, quotes, links and pictures are kept. In slides each heading of
+    the first two levels begins one, and quotes are the notes. A workbook takes Markdown tables,
+    each under a heading that names its sheet, or JSON rows. For plain text use `write_file`.
     """
     place, kind = _place(path, format, ctx)
     if not content.strip():
@@ -70,22 +99,83 @@ async def create_document(
     package = PACKAGES.get(kind)
     if package is not None and find_spec(package) is None:
         raise MissingExtra("create", f"Making a file of the kind {kind.upper()}")
-    answer, made = await _made(kind, title[:250], with_line_breaks(content), ctx)
+    content = with_line_breaks(content)
+    if _HTML_PAGE.fullmatch(content):
+        raise BadInput(
+            "The content is HTML, and what is taken is Markdown.",
+            hint="Send Markdown: # heading, - item, | cell |, ![](picture.png).",
+        )
+    pictures, reasons = await _pictures(content, place, ctx) if kind != "xlsx" else ({}, {})
+    answer, made = await _made(kind, title[:250], content, pictures, ctx)
     line, step = await save(create_document.name, place, made, ctx)
-    notes = list(answer["notes"])
+    notes = [*answer["notes"], *_left_out(answer.get("missing", ()), reasons)]
+    if tags := dict.fromkeys(_TAG.findall(_CODE.sub("", content))):
+        notes.append(f"HTML stands there as text: {' '.join(list(tags)[:5])}. Markdown is taken.")
     facts = {"path": place.display, "format": kind, "bytes": len(made), "step": step}
     return Result("\n".join([line, *notes]), {**facts, "notes": notes})
 
 
-async def _made(kind: str, title: str, content: str, ctx: Ctx) -> tuple[dict[str, Any], bytes]:
-    workers, data = ctx.use(Workers), content.encode("utf-8", "replace")
+async def _made(
+    kind: str, title: str, content: str, pictures: dict[str, bytes], ctx: Ctx
+) -> tuple[dict[str, Any], bytes]:
+    workers = ctx.use(Workers)
+    data = content.encode("utf-8", "replace") + b"".join(pictures.values())
+    sizes = [[target, len(picture)] for target, picture in pictures.items()]
+    request = {"title": title, "pictures": sizes}
     try:
-        return await workers.run(TASKS[kind], {"title": title}, data, ctx.deadline)
+        return await workers.run(TASKS[kind], request, data, ctx.deadline)
     except Unavailable:
         if kind != "pdf":
             raise
-    request = {"title": title, "own_fonts": True}
-    return await workers.run(OWN_FONTS, request, data, ctx.deadline)
+    return await workers.run(OWN_FONTS, {**request, "own_fonts": True}, data, ctx.deadline)
+
+
+async def _pictures(
+    content: str, document: SafePath, ctx: Ctx
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The pictures that a text has, by their targets, and why others are not at hand."""
+    found: dict[str, bytes] = {}
+    reasons: dict[str, str] = {}
+    room = MAX_PICTURE_BYTES
+    for match in _TARGETS.finditer(content):
+        target = unquote(next(filter(None, match.groups()), ""))
+        if target in found or target in reasons:
+            continue
+        if len(found) == MAX_PICTURES:
+            reasons[target] = f"more than {MAX_PICTURES} pictures"
+            continue
+        try:
+            found[target] = await _picture(target, document, room, ctx)
+            room -= len(found[target])
+        except ToolError as error:
+            reasons[target] = error.message.rstrip(".")
+    return found, reasons
+
+
+async def _picture(target: str, document: SafePath, room: int, ctx: Ctx) -> bytes:
+    """A picture of the workspace, named from the current directory or from the document's."""
+    place = ctx.use(Workspace).resolve(target, ctx.session.directory)
+    try:
+        await in_thread(lambda _: place.stat(), ctx.deadline)
+    except NotFound:
+        place = ctx.use(Workspace).resolve(target, document.parent.absolute)
+    decision = decide(ctx.config.policy, create_document, place.spellings(), READ)
+    if decision.action != "allow":
+        raise Denied(f"{decision.reason} does not let it be read", hint=LEAVE_OUT)
+    content = await in_thread(lambda _: place.read_bytes(room), ctx.deadline)
+    if not content.startswith(PICTURE_STARTS):
+        raise BadInput(f"{target} is no PNG or JPEG.")
+    return content
+
+
+def _left_out(missing: Sequence[str], reasons: dict[str, str]) -> list[str]:
+    """What is said of pictures that a text has and the document has not."""
+    lines = [
+        f"{target[:80]} ({reasons.get(target, 'it cannot be read')[:160]})" for target in missing
+    ]
+    more = f" and {len(lines) - MAX_NAMED} more" if len(lines) > MAX_NAMED else ""
+    listed = "; ".join(lines[:MAX_NAMED])
+    return [f"Left out, with their descriptions instead: {listed}{more}."] if lines else []
 
 
 def _place(path: SafePath, format: str, ctx: Ctx) -> tuple[SafePath, str]:  # noqa: A002
