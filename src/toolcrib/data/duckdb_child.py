@@ -326,13 +326,18 @@ class _Database:
 
         table, content = by_quotes_or_lines(converted)
         name = f"{file['name']}, {file['sheet']}" if file.get("sheet") else file["name"]
-        self.notes += [f"{name}: {note}" for note in (*table.notes, *table.guesses.values())]
+        self._note(name, [*table.notes, *table.guesses.values(), *table.altered])
         view = memoryview(content)
         while view:
             view = view[os.write(file["memory"], view) :]
         file["place"] = f"/proc/self/fd/{file['memory']}"
         file["kind"] = "csv"
         file["converted"] = Table(unique(table.columns), table.formats, iter(()))
+
+    def _note(self, name: str, notes: list[str]) -> None:
+        """Remember what is to be known of a file, each once: files may be opened anew."""
+        new = [f"{name}: {note}" for note in notes]
+        self.notes += [note for note in new if note not in self.notes]
 
     def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
         name = self._name(file["table"])
@@ -358,6 +363,8 @@ class _Database:
             )
         elif table is not None:
             options += names_and_types(table)
+            if not converted:
+                self._note(file["name"], [*table.notes, *table.altered])
         if converted:
             options.append("sample_size=-1")  # a text may stand behind numbers
         if table is not None and not converted and decimal(table) == ",":

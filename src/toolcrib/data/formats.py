@@ -45,6 +45,12 @@ MAX_DEPTH = 100
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _YAML_TEXT = re.compile(r"[-+]?(?:\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|0[\d_]+)$", re.ASCII)
+_YAML_SWITCHES = frozenset("yYnNoO")
+"""What the booleans of YAML 1.1 begin with that are none of 1.2: yes, no, on, off."""
+_YAML_BOOLEAN = "tag:yaml.org,2002:bool"
+_YAML_WORD = re.compile(
+    r"^(?:.*?[:\-\[,]\s+|\s*)((?i:yes|no|on|off))\s*(?:[,\]}:#]|$)", re.MULTILINE
+)
 _CUT = "\u2026"
 _RULES = {"left": ":---", "center": ":---:", "right": "---:", "": "---"}
 
@@ -131,7 +137,7 @@ def _read(form: str, data: bytes, notes: list[str]) -> Any:
         if form == "toml":
             return toml_value(text.replace("\r\n", "\n"))
         if form == "yaml":
-            return _yaml(text)
+            return _yaml(text, notes)
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UnsupportedContent(f"It is not valid {form.upper()}: {reason}.") from None
@@ -142,7 +148,7 @@ def _read(form: str, data: bytes, notes: list[str]) -> Any:
     raise BadInput(f"Nothing is read from {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
 
 
-def _yaml(text: str) -> Any:
+def _yaml(text: str, notes: list[str]) -> Any:
     import yaml  # type: ignore[import-untyped]
 
     try:
@@ -150,18 +156,22 @@ def _yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         raise ValueError(error) from None
     _need_size(value)
+    if found := _YAML_WORD.search(text):
+        notes.append(f"{found[1]} is a text, as of YAML 1.2; write true or false for a boolean.")
     return value
 
 
 @cache
 def _yaml_loader() -> Any:
-    """A loader for which `22:22` and `0123` are texts: as of YAML 1.1 they are 1342 and 83."""
+    """A loader for which `22:22`, `0123` and `NO` are texts: of YAML 1.1 they are other things."""
     import yaml
 
     base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     tag = "tag:yaml.org,2002:str"
     resolvers = {
-        sign: [(tag, _YAML_TEXT), *known] if sign and sign in "-+0123456789" else known
+        sign: [(tag, _YAML_TEXT), *known]
+        if sign and sign in "-+0123456789"
+        else [each for each in known if sign not in _YAML_SWITCHES or each[0] != _YAML_BOOLEAN]
         for sign, known in base.yaml_implicit_resolvers.items()
     }
     return type("Loader", (base,), {"yaml_implicit_resolvers": resolvers})
@@ -196,7 +206,7 @@ def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, A
         return table, list(table.rows)
 
     table, rows = by_quotes_or_lines(whole)
-    notes += [*table.notes, *table.guesses.values()]
+    notes += [*table.notes, *table.guesses.values(), *table.altered]
     if not rows:
         notes.append("There is a head and no row.")
     return [

@@ -198,9 +198,12 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     limit = MAX_SAVED_ROWS if wanted.save_as else wanted.limit
     selected = _even(rows, limit) if wanted.drawn else _sorted(rows, columns, wanted.sort, limit)
     found = [[row[n] for n in places] for row in selected]
+    formats = [table.formats[n] for n in places]
+    stored = found
+    if wanted.drawn or wanted.save_as in ("json", "jsonl"):
+        stored = [list(map(as_json_cell, row, formats)) for row in found]
     if wanted.drawn:
-        formats = [table.formats[n] for n in places]
-        found = [list(map(as_json_cell, row, formats)) for row in found]
+        found = stored
     listed = [
         {"name": table.columns[n], "type": table.formats[n].type, "note": table.formats[n].note}
         for n in places
@@ -210,14 +213,18 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     total = len(found) if grouped else counts.matched if table.columns else 0
     saved = b""
     if wanted.save_as:
-        saved = written_table([table.columns[n] for n in places], found, wanted.save_as)
+        saved = written_table([table.columns[n] for n in places], stored, wanted.save_as)
     answer = {
         "columns": listed,
         "rows": found[: wanted.limit],
         "total": total,
         "matched": counts.matched,
         "scanned": counts.scanned,
-        "notes": [*table.notes, *_hidden(guesses, {each["name"] for each in listed}, wanted)],
+        "notes": [
+            *table.notes,
+            *(table.altered if stored is not found else ()),
+            *_hidden(guesses, {each["name"] for each in listed}, wanted),
+        ],
         "saved_rows": len(found) if wanted.save_as else 0,
     }
     return answer, saved

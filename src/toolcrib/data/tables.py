@@ -15,7 +15,15 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
-from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, is_code, type_of
+from toolcrib.data.values import (
+    Cell,
+    ColumnFormat,
+    NumberFormat,
+    column_format,
+    displayed,
+    is_code,
+    type_of,
+)
 from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
@@ -94,6 +102,15 @@ class Table:
             for name, form in zip(self.columns, self.formats, strict=True)
             if form.guess
         }
+
+    @property
+    def altered(self) -> list[str]:
+        """What is said where cells become numbers that say less."""
+        return [
+            f"{name}: {form.altered} is the number {displayed(form.numbers.parse(form.altered))}."
+            for name, form in zip(self.columns, self.formats, strict=True)
+            if form.altered
+        ]
 
 
 def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = False) -> Table:

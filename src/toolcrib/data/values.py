@@ -21,6 +21,8 @@ _AMOUNT = re.compile(
     rf"(?P<bracket>\()?\s*(?P<sign>[-+\u2212])?\s*(?:{_UNIT}\s*)?(?P<inner>[-+\u2212])?"
     rf"(?P<digits>[\d.,][\d.,\s'\u2019_]*(?<!\s)(?:[eE][+-]?\d{{1,3}})?)\s*{_UNIT}?\s*(?P<end>\))?"
 )
+_HAS_UNIT = re.compile(rf".*{_UNIT}", re.DOTALL)
+_DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
 _GUESSED_MONEY = re.compile(rf"(?=.*(?:{_CURRENCY}))[^,]+")
 """An amount in points alone: thousands more often than three decimals."""
 _SPACED = re.compile(r"[1-9]\d{0,2}(?=([\s'\u2019_]))(?:\1\d{3})+([.,]\d*)?")
@@ -181,7 +183,9 @@ class ColumnFormat:
         note: what a reader should know: the form of its dates or numbers.
         month_first: whether its dates are those of Americans.
         day_first: whether one of its dates can be read with the day first alone.
-        codes: whether it holds digits with leading zeros, or behind a plus, that are no numbers.
+        altered: a cell that says more than its number: `10%`, or the version `1.10`.
+        codes: whether it holds digits with leading zeros, behind a plus or in groups, or the
+            numbers of articles, that are no numbers.
         guess: whether its numbers may be read in another form, too; the note has one.
     """
 
@@ -192,6 +196,7 @@ class ColumnFormat:
     codes: bool = False
     guess: bool = False
     day_first: bool = False
+    altered: str = ""
 
     def moment(self, text: str) -> str:
         """A date or a time of day of the column that sorts; "" for what is neither."""
@@ -208,13 +213,15 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
     needed = len(filled) * 0.95
     parsed = [number for cell in filled if (number := numbers.parse(cell)) is not None]
     codes = sum(len(cell) > 1 and cell[0] == "0" and cell.isdigit() for cell in filled)
-    if len(parsed) >= needed and not codes and not _are_codes(filled, numbers):
+    are_codes = _are_codes(filled, numbers)
+    if len(parsed) >= needed and not codes and not are_codes:
         whole = all(isinstance(number, int) for number in parsed)
         note = "decimal comma" if numbers.decimal == "," else ""
         guess = bool(doubtful) and (bool(note) or bool(_GUESSED_MONEY.fullmatch(doubtful)))
         if guess:
             note = f"{note or 'decimal point'}, a guess: {doubtful} is {numbers.parse(doubtful)}"
-        return ColumnFormat("integer" if whole else "number", numbers, note, guess=guess)
+        kind: ValueType = "integer" if whole else "number"
+        return ColumnFormat(kind, numbers, note, guess=guess, altered=_altered(filled))
     order = _date_order(filled)
     month_first, day_first = order == "month", order == "day"
     if sum(bool(date_key(cell, month_first=month_first)) for cell in filled) >= needed:
@@ -227,8 +234,19 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
     if {cell.lower() for cell in filled} <= {"true", "false", "yes", "no", "ja", "nein"}:
         return ColumnFormat("boolean", numbers)
     note = "digits with leading zeros" if codes >= needed else ""
-    codes = codes or any(cell[0] == "+" and cell[1:].isdigit() for cell in filled)
+    codes = codes or are_codes or any(cell[0] == "+" and cell[1:].isdigit() for cell in filled)
     return ColumnFormat("text", numbers, note, month_first, bool(codes))
+
+
+def _altered(cells: Sequence[str]) -> str:
+    """A cell that is not the same as a number: one with a unit, or perhaps a version."""
+    for cell in cells:
+        if _HAS_UNIT.match(cell):
+            return cell
+    decimals = {cell: found[1] for cell in cells if (found := _DECIMALS.search(cell))}
+    if len(set(map(len, decimals.values()))) == 1:  # all of them prices, perhaps
+        return ""
+    return next((cell for cell, digits in decimals.items() if digits.endswith("0")), "")
 
 
 def _are_codes(cells: Sequence[str], numbers: NumberFormat) -> bool:

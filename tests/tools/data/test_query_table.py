@@ -558,3 +558,28 @@ async def test_rows_with_more_cells_than_the_head_are_told(box: Toolbox, ws: Pat
         assert "A | $1 | 200.50" in found.text
     (ws / "even.csv").write_text("item,price,\nA,1,\nB,2,  \n")
     assert "more cells" not in (await ok(box, "query_table", path="even.csv")).text
+
+
+async def test_values_that_numbers_say_less_of_are_told(box: Toolbox, ws: Path) -> None:
+    (ws / "v.csv").write_text("version,off,cost,price\n1.9,5%,$3,10.50\n1.10,10%,$4,2.00\n")
+    made = await ok(box, "convert_format", path="v.csv", to="json")
+    for note in ("version: 1.10 is the number 1.1.", "off: 5% is the number 5.", "cost: $3 is"):
+        assert note in made.text
+    assert "price:" not in made.text
+    found = await ok(box, "query_database", source="v.csv", sql="select version from v")
+    assert "version: 1.10 is the number 1.1." in found.text
+    (ws / "plain.csv").write_text("version,n\n1.9,1\n1.10,2\n")
+    found = await ok(box, "query_database", source="plain.csv", sql="select version from plain")
+    assert found.text.count("version: 1.10 is the number 1.1.") == 1
+    saved = await ok(box, "query_table", path="v.csv", save_to="y.json")
+    assert json.loads((ws / "y.json").read_text())[0] == {
+        "version": 1.9, "off": 5, "cost": 3, "price": 10.5,
+    }  # fmt: skip
+    assert "off: 5% is the number 5." in saved.text
+
+
+async def test_numbers_of_articles_are_texts_to_each_tool(box: Toolbox, ws: Path) -> None:
+    (ws / "a.csv").write_text("article,n\n1E5,1\n12E4,2\n")
+    found = await ok(box, "query_database", source="a.csv", sql="select article from a")
+    assert found.data["rows"] == [["1E5"], ["12E4"]]
+    assert "1E5 | 1" in (await ok(box, "query_table", path="a.csv")).text

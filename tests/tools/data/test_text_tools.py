@@ -286,3 +286,17 @@ async def test_converting_a_head_alone_is_told(box: Toolbox) -> None:
     assert r"Each \n was taken for a line end." in made.text
     made = await ok(box, "convert_format", input=escaped, to="base64")
     assert base64.b64decode(made.data["content"]).decode() == escaped
+
+
+async def test_words_of_yaml_are_no_booleans(box: Toolbox) -> None:
+    text = "country: NO\non: push\nlist: [yes, off]\nis: true\nnot: False\nnote: 'no'\n"
+    made = await ok(box, "convert_format", input=text, from_format="yaml", to="json")
+    assert json.loads(made.data["content"]) == {
+        "country": "NO", "on": "push", "list": ["yes", "off"], "is": True, "not": False,
+        "note": "no",
+    }  # fmt: skip
+    assert "NO is a text, as of YAML 1.2" in made.text
+    plain = await ok(
+        box, "convert_format", input="a: nothing is on\n", from_format="yaml", to="json"
+    )
+    assert "YAML 1.2" not in plain.text
