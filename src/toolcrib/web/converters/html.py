@@ -40,6 +40,12 @@ _NO_PAGE = re.compile(
     r"\[([^\[\]\n]*)\]\(<?(?!https?:|[/#?.])[a-z][a-z0-9+.-]{0,20}:[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)",
     re.IGNORECASE,
 )
+# What plain text would join: 10<sup>8</sup> is not 108. Behind a word it is a note's number.
+_POWER = re.compile(
+    r"(?<=[\w)])(?<![^\W\d_]{3})<sup(?:\s[^<>]{0,200})?>\s*([-+\u2212]?\w{1,6})\s*</sup>",
+    re.IGNORECASE,
+)
+_STRUCK = re.compile(r"<(del|s|strike)(?:\s[^<>]{0,200})?>([^<>]{1,200})</\1\s*>", re.IGNORECASE)
 TOO_LARGE_REASON = "it is too large to choose from"
 LITTLE_CONTENT_REASON = "little main content was found"
 NO_CONTENT_REASON = "no main content was found"
@@ -83,6 +89,8 @@ def convert_html(raw: RawPage) -> Page:
     from toolcrib.documents.reader.large_pages import is_bulk
 
     source, encoding = decode(raw)
+    if raw.format == "text":
+        source = _STRUCK.sub(r"~~\2~~", _POWER.sub(r"^\1", source))
     if raw.whole and not is_bulk(source, tree_of(source)):
         return _whole(source, raw, encoding)
     reading = choose_content(source, raw.url, excerpt=False)

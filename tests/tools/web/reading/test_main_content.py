@@ -229,6 +229,20 @@ async def test_markdown_and_text_have_one_style(server, box):
     assert max(map(len, text.split("\n"))) > 90
 
 
+@pytest.mark.parametrize("whole", [False, True])
+async def test_plain_text_joins_no_numbers(server, box, whole):
+    body = (
+        "<p>It is 3\u00d710<sup>8</sup> m<sup class='u'>-2</sup>, as a note<sup>4</sup> says; "
+        "H<sub>2</sub>O.</p>"
+        "<p>Price: <del>100</del> <span>80</span> euros <S>off</S>.</p>"
+    )
+    server["/a"] = Answer(site_pages.article(body))
+    arguments = {"url": f"{server.url}/a", "format": "text", "whole": whole}
+    text = page_of(await box.call("fetch_url", arguments))["content"]
+    assert "3\u00d710^8 m^-2, as a note4 says; H2O." in text
+    assert "Price: ~~100~~ 80 euros ~~off~~." in text
+
+
 @pytest.mark.parametrize("form", ["markdown", "text"])
 @pytest.mark.parametrize(
     "html",
