@@ -203,6 +203,21 @@ def _thin(data: ChartData, limit: int, total: int = 0) -> None:
     data.notes.append(f"{limit:,} of {max(count, total):,} points are drawn, taken evenly.")
 
 
+def add_up_repeats(data: ChartData) -> None:
+    """Make one bar of all that has the same label, as Vega draws them, and say so."""
+    if len(set(data.labels)) == len(data.labels):
+        return
+    labels = list(dict.fromkeys(data.labels))
+    for name, values in data.series.items():
+        sums: dict[str, float] = {}
+        for label, value in zip(data.labels, values, strict=True):
+            if value is not None:
+                sums[label] = sums.get(label, 0) + value
+        data.series[name] = [sums.get(label) for label in labels]
+    data.labels = labels
+    data.notes.append(f"{data.x_name or 'x'} has values more than once: each bar is their sum.")
+
+
 def checked_colors(colors: Sequence[str]) -> list[str]:
     """Colours of a chart, the usual ones behind those that are named.
 

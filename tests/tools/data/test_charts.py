@@ -152,3 +152,13 @@ def test_columns_by_name_are_drawn_and_must_be_of_one_length() -> None:
     assert (drawn.labels, drawn.series) == (["May", "June"], {"sales": [3.0, 5.0]})
     with pytest.raises(BadInput, match="differ in their length"):
         chart_data({"month": ["May"], "sales": [3, 5]})
+
+
+async def test_bars_of_one_label_are_told_as_their_sum(box: Toolbox) -> None:
+    data = [{"city": "Bonn", "amount": 10.5}, {"city": "Ulm", "amount": 20}]
+    data += [{"city": "Bonn", "amount": 30}, {"city": "Kiel", "amount": None}]
+    made = await ok(box, "make_chart", kind="bar", data=data, output="b.svg")
+    assert "city has values more than once: each bar is their sum." in made.text
+    assert "amount from 20 to 40.5" in made.text
+    made = await ok(box, "make_chart", kind="line", data=data, output="l.svg")
+    assert "amount from 10.5 to 30" in made.text

@@ -15,6 +15,7 @@ from toolcrib.data.chart_pictures import drawn
 from toolcrib.data.charts import (
     ChartData,
     ChartKind,
+    add_up_repeats,
     chart_data,
     check_addresses,
     checked_colors,
@@ -75,6 +76,8 @@ async def make_chart(
         x, y = "", [x]
     if spec is None:
         found = await _data(path, data, x, y or [], ctx)
+        if kind == "bar":
+            add_up_repeats(found)
         notes = found.notes
         spec = vega_spec(kind, found, title[:200], palette)
     elif data is not None or path is not None:
