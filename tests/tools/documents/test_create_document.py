@@ -120,6 +120,14 @@ async def test_what_a_workbook_leaves_out_is_told(box: Toolbox) -> None:
     assert "left out" not in plain.text
 
 
+async def test_formulas_that_stay_text_are_told(box: Toolbox) -> None:
+    content = "| a | b |\n|---|---|\n| = | =SUM(B2:B3) |\n"
+    told = await ask(box, "create_document", path="f.xlsx", content=content)
+    assert "Formulas stand there as text, such as =SUM(B2:B3)." in told.text
+    told = await ask(box, "create_document", path="g.xlsx", content="| a |\n|---|\n| x=1 |\n")
+    assert "Formulas" not in told.text
+
+
 async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
     content = '{"Ships": [{"name": "Tern", "length": 12}, {"name": "Skua"}], "Ships ": [[1, true]]}'
     text = await made(box, "ships.xlsx", content)

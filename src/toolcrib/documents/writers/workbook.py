@@ -50,7 +50,8 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     book.set_properties({"title": request["title"]})
     bold = book.add_format({"bold": True})
     names: set[str] = set()
-    for name, rows in _sheets(data.decode()):
+    sheets = _sheets(data.decode())
+    for name, rows in sheets:
         sheet = book.add_worksheet(_free_name(name, names))
         sheet.freeze_panes(1, 0)
         for number, width in enumerate(_widths(rows)):
@@ -60,7 +61,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
                 if value is not None:
                     sheet.write(number, place, value, None if number else bold)
     book.close()
-    return {"notes": _left_out(data.decode())}, buffer.getvalue()
+    return {"notes": [*_left_out(data.decode()), *_formulas(sheets)]}, buffer.getvalue()
 
 
 def _sheets(content: str) -> Sheets:
@@ -118,6 +119,13 @@ def _left_out(content: str) -> list[str]:
     parts = "; ".join(text[:MAX_NOTE_CHARS] for text in left[:MAX_NOTED])
     more = f" and {len(left) - MAX_NOTED} more" if len(left) > MAX_NOTED else ""
     return [f"A workbook holds tables alone; left out: {parts}{more}."]
+
+
+def _formulas(sheets: Sheets) -> list[str]:
+    """A note on what looks like a formula: a spreadsheet would run it, so it stays text."""
+    cells = (cell for _, rows in sheets for row in rows for cell in row)
+    found = next((c for c in cells if isinstance(c, str) and len(c) > 1 and c[0] == "="), "")
+    return [f"Formulas stand there as text, such as {found[:MAX_NOTE_CHARS]}."] if found else []
 
 
 def _of_json(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
