@@ -21,6 +21,7 @@ from tests.servers.scripted import Answer, scripted
 from toolcrib import Result, Toolbox
 from toolcrib.core.context import Caller, Question
 from toolcrib.execution.interpreters.lmstudio import LMSTUDIO_PORTS
+from toolcrib.execution.jobs import Jobs
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
 from toolcrib.state.approvals import Approvals
@@ -370,6 +371,28 @@ async def test_a_job_that_ends_takes_its_ports_with_it(box: Toolbox) -> None:
     await fine(box, "read_job", id=result.data["id"], wait="exit", timeout=30)
     assert not box.use(Egress).servers.ports("one")
     assert box.use(Processes).running == 0
+
+
+@pytest.mark.parametrize("profile", ["default", "all"])
+async def test_how_a_server_is_stopped_is_said_and_works(
+    folder: Path, strong: None, profile: str
+) -> None:
+    settings = {"store": {"url": f"sqlite:///{folder.parent}/s.db"}}
+    async with Toolbox(settings, profile=profile, workspace=folder) as box:
+        begun = await fine(
+            box, "run_command", command="python3 server.py 8000 / 127.0.0.1", ports=[8000]
+        )
+        job = str(begun.data["id"])
+        command = f"kill {job}"
+        assert (command in begun.text) is (profile == "default"), begun.text
+        tried = await box.call("run_command", {"command": "pkill -f server.py"}, session="one")
+        assert ("kill JOB" if profile == "default" else "stop_job") in tried.text, tried.text
+        other = await box.call("run_command", {"command": command}, session="two")
+        assert other.error is not None
+        assert box.use(Jobs).running == (job,)
+        ended = await fine(box, "run_command", command=command)
+        assert ended.text == f"Job {job} (python3 server.py 8000 / 127.0.0.1): stopped."
+        assert box.use(Jobs).running == ()
 
 
 HOLD = """

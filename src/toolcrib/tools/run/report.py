@@ -405,6 +405,7 @@ SCREENS = {
     *("nmtui", "ncdu", "lazygit", "tig", "top"),
 }
 """Programs that draw on a screen and wait for keys, if they are given no options."""
+KILLERS = {"kill", "pkill", "killall", "fuser"}
 PASSING = {"cd", "pushd", "popd", "export", "alias", "set", "source", ".", "unset", "shopt"}
 """What holds for its own shell only."""
 BEHIND = re.compile(r"(?<![&>|<\\])&(?![&>\d])|\b(?:nohup|setsid|disown)\b")
@@ -449,7 +450,11 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
         found.append(f"a server: ports=[{serves[1]}] keeps it going, and opens it")
     elif ran.timed_out and SERVERS.search(command):
         found.append("if it is a server, ports=[ITS PORT] keeps it going, and opens it")
-    if not ran.timed_out and "wait" not in names and BEHIND.search(QUOTED.sub("", command)):
+    behind = BEHIND.search(QUOTED.sub("", command))
+    kills = any(command.name in KILLERS for command in script.commands)
+    if kills and ran.level != "none" and (ran.exit_code or not behind):
+        found.append(f"no run reaches the programs of others: {_to_stop(ctx)}")
+    if not ran.timed_out and "wait" not in names and behind:
         found.append("what still ran was ended with the call: use background=true instead of &")
     return [f"[{line}]" for line in dict.fromkeys(found)]
 
@@ -545,6 +550,11 @@ def _or_terminal(ctx: Ctx) -> str:
 
 def _or_change(ctx: Ctx) -> str:
     return ", or use change_directory" if offers(ctx, "change_directory") else " or write cd X && …"
+
+
+def _to_stop(ctx: Ctx) -> str:
+    with_tool = offers(ctx, "stop_job")
+    return f"to end a job, {'use stop_job' if with_tool else 'run the command kill JOB alone'}"
 
 
 def _reads(script: ShellScript) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -33,6 +34,7 @@ from toolcrib.tools.run.report import (
     fit_to_budget,
     hints_of,
     needs_screen,
+    offers,
     report,
     screen_alternative,
     served_lines,
@@ -45,6 +47,9 @@ APART = {
     "ask": "[its changes are made apart from the files, and held at its end]",
     "never": "[its changes are made apart from the files, and dropped at its end]",
 }
+TO_STOP = "[to end it: run_command with the command kill {job}]"
+KILL = re.compile(r"\s*kill(?:\s+-\w+)*\s+(j[a-z0-9]{6})\s*;?\s*")
+"""A command that ends a job: no process has such an id, and profiles may be without stop_job."""
 TITLE_CHARS = 80
 MAX_UNFINISHED_CHARS = 65_536
 SLICE_BYTES = 4_096
@@ -112,6 +117,8 @@ async def _first(
     tail = [] if over else served_lines(ctx, running)
     tail += [] if over or commit == "auto" else [APART[commit]]
     tail += [] if running.level == "strong" else [f"[sandbox: {running.level}]"]
+    if not over and not offers(ctx, "stop_job") and offers(ctx, run_command.name):
+        tail.append(TO_STOP.format(job=job))
     text, _ = await fit_to_budget(
         ctx,
         tool,
@@ -225,6 +232,8 @@ async def run_command(
     "packages" stands for those that pip, npm, uv, cargo and go install from.
     """
     _check(command)
+    if killed := KILL.fullmatch(command):
+        return await ctx.invoke("stop_job", {"id": killed[1]})
     folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
     tools, screen = await in_thread(
         lambda _: (toolchains(ctx), needs_screen(command)), ctx.deadline
