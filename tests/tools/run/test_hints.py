@@ -155,3 +155,37 @@ async def test_a_server_in_the_foreground_is_told_how_to_be_one(
     assert result.error is not None and result.error.code == "timeout"
     assert hint in result.text
     assert hint or "a server" not in result.text
+
+
+async def test_a_file_is_not_said_to_be_missing(box: Toolbox, tmp_path: Path) -> None:
+    (tmp_path / "work/README.md").write_text("x")
+    for command in ("type README.md", "README.md"):
+        text = (await box.call("run_command", {"command": command})).text
+        assert "[README.md is a file: cat README.md shows it" in text, text
+    text = (await box.call("run_command", {"command": "type no-such-thing"})).text
+    assert "no-such-thing is not on this machine" in text
+
+
+async def test_the_home_of_the_user_in_a_command(
+    box: Toolbox, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "work/sub").mkdir()
+    for command, place in (("cd ~/work && ls", "."), ("cat ~/work/sub/x; ls '~'/work/sub", "")):
+        text = (await box.call("run_command", {"command": command})).text
+        assert (f"~ is another folder in runs: write {place}]" in text) is (
+            bool(place) and level == "strong"
+        ), text
+    code = "import os; os.listdir(os.path.expanduser('~/work/sub'))"
+    for tool, given in (
+        ("run_command", {"command": "ls ~/work/sub"}),
+        ("run_python", {"code": code}),
+    ):
+        text = (await box.call(tool, given)).text
+        assert ("write sub]" in text) is (level == "strong"), text
+
+
+async def test_how_a_package_is_installed(box: Toolbox) -> None:
+    text = (await box.call("run_python", {"code": "import nothing_like_it.deep"})).text
+    assert 'network=["packages"]' in text
+    assert "pip install nothing_like_it]" in text

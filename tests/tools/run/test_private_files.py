@@ -12,6 +12,7 @@ from toolcrib import Toolbox
 
 pytestmark = pytest.mark.timeout(120)
 SECRET = "s3cr3t-t0k3n"
+COMMIT = ("-c", "user.email=x@y", "commit", "-qm", "one")
 
 
 @pytest.fixture(autouse=True)
@@ -231,3 +232,25 @@ async def test_a_pipe_in_the_place_of_settings_holds_nothing_up(box: Toolbox) ->
     (work / ".venv/bin/python").symlink_to("/usr/bin/env")
     done = await box.call("run_python", {"code": "print('works too')"}, session="two")
     assert done.render()
+
+
+async def test_what_is_protected_is_said_to_be_where_a_run_cannot_read_it(box: Toolbox) -> None:
+    work = Path(box.config.workspace.roots[0])
+    (work / "sub").mkdir()
+    for name in ("sub/en.env", "new.txt"):
+        (work / name).write_text("A=1\n")
+    for words in (["init", "-q"], ["add", "sub"], ["-c", "user.name=x", *COMMIT]):
+        subprocess.run(["git", *words], cwd=work, check=True)
+    expected = "[protected from runs: sub/en.env; the user can change that]"
+    assert expected in await output(box, "cat sub/en.env")
+    code = {"code": "open('sub/en.env')"}
+    assert "protected from runs: sub/en.env;" in (await box.call("run_python", code)).text
+    failed = await output(box, "cd sub && git add -A")
+    assert "':/!sub/en.env'" in failed
+    assert "1 file changed" in await output(
+        box, "git add -A -- ':/!sub/en.env'; git -c user.name=x -c user.email=x@y commit -m two"
+    )
+    assert "git cannot tell whether these changed" in await output(box, "git status")
+    assert "protected" not in await output(box, "git log --stat; ls -l sub")
+    (work / "shut").mkdir(mode=0)
+    assert "protected" not in await output(box, "cat shut/en.txt")

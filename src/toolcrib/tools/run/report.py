@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.execution.runs.runs import LiveRun, Runs
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
-from toolcrib.files.paths import Workspace
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.policy import SERVER_HOSTS, HostRule
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
@@ -34,6 +35,7 @@ from toolcrib.text.cleaner import printed
 from toolcrib.text.display import counted, printable, some_of
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
+from toolcrib.tools.run.named_places import place_hints
 
 PROGRESS_SECONDS = 0.25
 MAX_PROGRESS_CHARS = 4_000
@@ -430,17 +432,19 @@ RIGHTS = re.compile(
 )
 
 
-def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
+def hints_of(ctx: Ctx, command: str, ran: RunResult, folder: SafePath, *, fed: bool) -> list[str]:
     """A line for each thing that a command is in need of."""
     if len(command) > MAX_PARSED_CHARS:
         return []
     tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}".rstrip()
     script = read_script(command)
-    found = list(_failed(tail, script)) if ran.exit_code else []
+    found = list(_failed(tail, script, folder)) if ran.exit_code else []
     found += _network(command, ran, _silent(script, ran.exit_code))
     fed = fed or bool(script.reads) or "<<" in command
     if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
         found.append(f"its stdin is empty: give 'input'{_or_terminal(ctx)}")
+    uses_git = any(command.name == "git" for command in script.commands)
+    found += place_hints(ctx, ran, tail, folder, git=uses_git)
     names = {c.name for c in script.commands if not c.nested}
     if not ran.exit_code and not tail and names and names <= PASSING:
         found.append("nothing of a shell is kept: write it before what needs it, with &&")
@@ -459,7 +463,7 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
     return [f"[{line}]" for line in dict.fromkeys(found)]
 
 
-def python_hints(source: str, ran: RunResult) -> list[str]:
+def python_hints(ctx: Ctx, source: str, ran: RunResult, folder: SafePath) -> list[str]:
     """The same for Python code."""
     errors = ran.stderr.last(TAIL)
     found = []
@@ -467,6 +471,7 @@ def python_hints(source: str, ran: RunResult) -> list[str]:
         found.append("lines with ! or % are of notebooks: run_command runs commands of the shell")
     if ran.exit_code and "EOFError: EOF when reading a line" in errors:
         found.append("nobody can answer input() here: write the values into the code")
+    found += place_hints(ctx, ran, errors, folder)
     return [f"[{line}]" for line in (*found, *_network(source, ran))]
 
 
@@ -498,9 +503,11 @@ def offers(ctx: Ctx, name: str) -> bool:
     return any(tool.name == name for tool in ctx.offered)
 
 
-def _failed(tail: str, script: ShellScript) -> Iterator[str]:
+def _failed(tail: str, script: ShellScript, folder: SafePath) -> Iterator[str]:
     missing = NOT_FOUND.search(tail)
-    if missing:
+    if missing and os.path.isfile(f"{folder.absolute}/{missing[1]}"):  # noqa: PTH113
+        yield f"{missing[1]} is a file: cat {missing[1]} shows it, ./{missing[1]} runs it"
+    elif missing:
         yield how_to_get(missing[1])
     if WINDOWS.search(tail):
         yield "if the script has Windows line ends: sed -i 's/\\r$//' FILE"

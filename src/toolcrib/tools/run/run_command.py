@@ -280,7 +280,7 @@ async def run_command(
         ran,
         follower.ring,
         limit=limit,
-        notes=await in_thread(lambda _: hints_of(ctx, command, ran, fed=bool(input))),
+        notes=await in_thread(lambda _: hints_of(ctx, command, ran, folder, fed=bool(input))),
         facts={"cwd": folder.absolute},
     )
 

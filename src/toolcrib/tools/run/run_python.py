@@ -12,7 +12,13 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.pictures import VARIABLE, PictureFolder
-from toolcrib.execution.interpreters.python import DATA_PACKAGES, Python, clean_code, python_for
+from toolcrib.execution.interpreters.python import (
+    DATA_PACKAGES,
+    NO_PACKAGES,
+    Python,
+    clean_code,
+    python_for,
+)
 from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
@@ -22,7 +28,7 @@ from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
-from toolcrib.tools.run.report import OutputFollower, python_hints, report
+from toolcrib.tools.run.report import OutputFollower, offers, python_hints, report
 
 DEFAULT_SECONDS = 120.0
 MAX_SEARCHED_CHARS = 10_000
@@ -110,15 +116,15 @@ async def _run(
         follower.ring,
         limit=limit,
         notes=[
-            *_notes(python, ran.stderr.last(MAX_SEARCHED_CHARS)),
-            *python_hints(source, ran),
+            *_notes(ctx, python, ran.stderr.last(MAX_SEARCHED_CHARS)),
+            *await in_thread(lambda _: python_hints(ctx, source, ran, cwd)),
         ],
         pictures=pictures,
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )
 
 
-def _notes(python: Python, errors: str) -> list[str]:
+def _notes(ctx: Ctx, python: Python, errors: str) -> list[str]:
     """Which interpreter it was, where that is not the usual one or lacks a package."""
     missing = MISSING.search(errors)
     if missing and missing[1].partition(".")[0] in DATA_PACKAGES and python.origin == "toolcrib":
@@ -126,12 +132,13 @@ def _notes(python: Python, errors: str) -> list[str]:
         return [f"[{missing[1]} is not installed; the user can install it: {line}]"]
     if missing and python.origin == "toolcrib":
         place = f"{python.label} ({python.program})"
-        return [
-            (
-                f"[{missing[1]} is not installed in {place}; a .venv in the workspace or "
-                "run.python in the configuration gives another]"
-            )
-        ]
+        package = missing[1].partition(".")[0]
+        how = (
+            NO_PACKAGES.replace("NAME", package)
+            if offers(ctx, "run_command")
+            else "A .venv in the workspace or run.python in the configuration gives another"
+        )
+        return [f"[{missing[1]} is not installed in {place}. {how}]"]
     if missing and python.origin == "workspace":
         install = f"{python.label} -m pip install {missing[1].partition('.')[0]}"
         how = f'run_command "{install}" with network=["packages"] installs it'
