@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.program import checked
@@ -27,6 +28,28 @@ def going_on(in_progress: str) -> str:
     tool = GOING_ON.get(in_progress)
     verb = "ends the merge" if in_progress == "merge" else "goes on"
     return f"{tool} {verb}." if tool else ""
+
+
+async def refuse_while_open(repository: Repository, *, within_rebase: bool = False) -> None:
+    """Refuse to begin a merge, rebase or pick while another is not finished.
+
+    Args:
+        repository: an open one.
+        within_rebase: whether it may be one of the steps of a rebase that stopped without changes.
+
+    Raises:
+        Conflict: saying what is open, and how it ends.
+    """
+    status = await status_of(repository, untracked="no")
+    what = status.in_progress
+    if what not in GOING_ON or (within_rebase and what == "rebase" and not status.tracked):
+        return
+    names = [printable(file.name) for file in status.unmerged]
+    where = f", with conflicts in {some_of(names, 10)}" if names else ""
+    raise Conflict(
+        f"Nothing was begun: a {what} is not finished{where}.",
+        hint=OPEN.format(next=GOING_ON[what]),
+    )
 
 
 async def outcome(repository: Repository, command: str, done: Finished, before: Head) -> Result:

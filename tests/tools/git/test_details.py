@@ -177,6 +177,29 @@ async def test_a_lock_and_an_open_merge_are_named(box: Toolbox, repo: Path) -> N
         assert "A merge is not finished" in await refused(box, tool, **arguments)
 
 
+async def test_nothing_is_begun_while_a_pick_is_open(box: Toolbox, repo: Path) -> None:
+    on_a_side(repo, **{"a.txt": "side\n"})
+    write(repo, **{"a.txt": "main\n"})
+    commit(repo, "main")
+    assert "Stopped at conflicts in a.txt" in await do(box, "git_pick", commits=["side"])
+    for tool, arguments in (
+        ("git_pick", {"commits": ["HEAD"], "revert": True}),
+        ("git_merge", {"branch": "side"}),
+        ("git_rebase", {"onto": "side"}),
+        ("git_pull", {}),
+    ):
+        text = await refused(box, tool, **arguments)
+        assert "Nothing was begun: a cherry-pick is not finished, with conflicts in a.txt" in text
+        assert "git_pick with action=continue" in text
+    assert "main" in await do(box, "git_conflicts")
+    await do(box, "git_conflicts", abort=True)
+    await do(box, "git_pick", commits=["HEAD"], revert=True)
+    # A rebase that its person stopped at a commit is one in which others may be picked.
+    git(repo, "rebase", "-q", "-i", "HEAD~1", GIT_SEQUENCE_EDITOR="sed -i s/^pick/edit/")
+    await do(box, "git_pick", commits=["HEAD"], revert=True)
+    assert "a rebase is not finished" in await refused(box, "git_rebase", onto="side")
+
+
 async def test_a_hook_that_refuses_in_silence_is_named(repo: Path) -> None:
     hook = repo / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import asking, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
-from toolcrib.git.sequences import outcome
+from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_merge
 
@@ -44,6 +44,7 @@ async def git_merge(
     async with open_repository(ctx, repo) as repository:
         target = await repository.commit(branch)
         before = await repository.head()
+        await refuse_while_open(repository, within_rebase=True)
         await refuse_hidden_changes(repository, target, no_ff=no_ff)
         text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
         async with git_step(repository, git_merge.name):

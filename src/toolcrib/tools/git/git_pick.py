@@ -16,7 +16,7 @@ from toolcrib.git.precautions import (
     refuse_foreign_state,
 )
 from toolcrib.git.repository import Repository, open_repository
-from toolcrib.git.sequences import outcome
+from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_pick
 
@@ -67,6 +67,7 @@ async def git_pick(
                 raise BadInput(
                     f"Name 1 to {MAX_COMMITS} commits.", hint="git_log has their hashes."
                 )
+            await refuse_while_open(repository, within_rebase=True)
             args = ["--no-gpg-sign"] * (not repository.is_trusted) + ["--no-edit"] * revert
             picked = [await repository.commit(name) for name in commits]
             if await _has_merge(repository, picked):

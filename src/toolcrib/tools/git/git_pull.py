@@ -23,7 +23,7 @@ from toolcrib.git.remotes import (
 )
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.revisions import branch_name
-from toolcrib.git.sequences import outcome
+from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_merge, names_by_rebase
 from toolcrib.text.display import some_of
@@ -53,6 +53,7 @@ async def git_pull(
     """
     async with open_repository(ctx, repo) as repository:
         head = await repository.head()
+        await refuse_while_open(repository)
         found = await fetched_remote(repository, remote)
         name = found.name
         wanted = branch_name(branch or _followed(repository, head.branch))

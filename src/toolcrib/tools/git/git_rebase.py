@@ -17,7 +17,7 @@ from toolcrib.git.precautions import (
     refuse_hidden_changes,
 )
 from toolcrib.git.repository import Repository, open_repository
-from toolcrib.git.sequences import outcome
+from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_rebase
 
@@ -56,6 +56,7 @@ async def git_rebase(
             raise BadInput("Name what to rebase onto.", hint="onto takes a branch, as main.")
         args = [f"--{action}"]
         if action == "start":
+            await refuse_while_open(repository)
             args = ["--no-gpg-sign", "--no-verify"] * (not repository.is_trusted)
             target = await repository.commit(onto)
             await refuse_hidden_changes(repository, target)
