@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import venv
 from pathlib import Path
 
@@ -217,6 +218,17 @@ async def test_what_has_no_tests_or_linter_says_so(box: Toolbox) -> None:
         assert missing.error.code == "not_found"
 
 
+async def test_no_tests_are_no_failure(box: Toolbox) -> None:
+    (root(box) / "test_a.py").write_text("import pytest\n")
+    for runner in ("", "unittest", f"{sys.executable} -m pytest -k nothing"):
+        result = await box.call("run_tests", {"runner": runner})
+        assert result.text.startswith("NO TESTS ("), result.text
+    (root(box) / "test_a.py").write_text("import nothing_like_it, pytest\n")
+    for runner in ("", f"{sys.executable} -m pytest no_such_folder"):
+        result = await box.call("run_tests", {"runner": runner})
+        assert result.text.startswith("FAILED ("), result.text
+
+
 async def test_a_missing_runner_is_one_line(box: Toolbox) -> None:
     (root(box) / "package.json").write_text('{"devDependencies": {"jest": "1"}}')
     result = await box.call("run_tests", {})
@@ -260,7 +272,7 @@ async def test_a_python_without_the_runner_has_run_no_tests(tmp_path: Path) -> N
     async with Toolbox(store, workspace=folder) as box:
         result = await box.call("run_tests", {})
         other = await box.call("run_tests", {"runner": "unittest"})
-    assert "it found no tests" in other.text
+    assert other.text.startswith("NO TESTS (unittest): none were found")
     assert result.error is not None
     assert result.error.code == "unavailable"
     assert "has no pytest" in result.error.message

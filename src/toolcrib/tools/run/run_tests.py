@@ -29,6 +29,11 @@ MAX_FAILURES = 20
 MAX_MESSAGE_CHARS = 1_500
 MIN_MESSAGE_CHARS = 150
 ABSENT = re.compile(r"^(\S*python[\d.]*): No module named (\w+)$", re.MULTILINE)
+NONE = re.compile(r"Ran 0 tests|\bNo test(?: file)?s found")
+NONE_BY_CODE = re.compile(r"no tests ran|\d deselected")
+"""What pytest says of bad options too, and then ends with another code than 5."""
+COUNTING = frozenset({"unittest", "node", "go", "cargo"})
+"""Those whose success without a test counted has run none."""
 CI = {"CI": "true", "FORCE_COLOR": "0", "CARGO_TERM_COLOR": "never"}
 
 
@@ -133,15 +138,27 @@ def _guessed(text: str) -> SuiteTotals:
     return max((understood(text) for understood in parsers), key=lambda t: t.count)
 
 
+def _found_none(runner: SuiteRunner, totals: SuiteTotals, ran: RunResult) -> bool:
+    """Whether a runner says that there were no tests, which some call success and some not."""
+    if totals.count or totals.failures or ran.timed_out or ran.stopped:
+        return False
+    if ran.exit_code == 0 and runner.name in COUNTING:
+        return True
+    ends = f"{ran.stdout.last(500)}\n{ran.stderr.last(500)}"
+    return bool(NONE.search(ends)) or (ran.exit_code == 5 and bool(NONE_BY_CODE.search(ends)))
+
+
 def _lead(
     runner: SuiteRunner, totals: SuiteTotals, ran: RunResult, *, room: int, passed: bool
 ) -> str:
     """The counts, and each failure with its message, in about `room` characters."""
     counts = f"{totals.passed:,} passed, {totals.failed:,} failed, {totals.skipped:,} skipped"
     verdict = "PASSED" if passed else "FAILED"
-    if not totals.count:
-        none = "Ran 0 tests" in ran.stderr.last(500)  # unittest takes that for success
-        counts = "it found no tests" if none else "no counts in the output"
+    if _found_none(runner, totals, ran):
+        verdict = "NO TESTS"
+        counts = "none were found; 'path' takes their file or folder"
+    elif not totals.count:
+        counts = "no counts in the output"
     lines = [
         f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s",
         f"$ {command_line(runner.argv)}",
