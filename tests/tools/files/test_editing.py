@@ -80,8 +80,17 @@ class TestEditFile:
         await done(box, "read_file", path="a.txt")
         await done(box, "edit_file", path="a.txt", old="one", new="two")
         await done(box, "edit_file", path="a.txt", old="two", new="three")
-        await done(box, "undo_changes", steps=2)
+        text = (await done(box, "undo_changes", steps=2)).text
+        assert "The same call goes back 2 steps further; id=3 makes this undone." in text
         assert (ws / "a.txt").read_text() == "one\n"
+        text = (await done(box, "undo_changes", id=3)).text
+        assert text.endswith("\nid=4 makes this undone.")
+        assert (ws / "a.txt").read_text() == "three\n"
+
+    async def test_where_nothing_can_be_undone_it_is_said_of_what(self, box: Toolbox) -> None:
+        result = await sent(box, "undo_changes")
+        assert result.error is not None
+        assert "only changes of files are undone here, not memories" in result.error.hint
 
     async def test_syntax(self, box: Toolbox, ws: Path) -> None:
         files = {

@@ -271,7 +271,8 @@ class Changes:
                 where = f" to {path.display}" if path else ""
                 raise NoResults(
                     f"No change{where} can be undone: none was made here.",
-                    hint="Say so; changes made by other programs are not in the log.",
+                    hint="Say so: only changes of files are undone here, not memories or plans, "
+                    "and not what other programs did.",
                 )
             raise NoResults(
                 f"Only {counted(len(found), 'step')}{where} can be undone, not {count}.",

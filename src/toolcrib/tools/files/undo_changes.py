@@ -12,7 +12,7 @@ from toolcrib.core.tool import WRITE, Count, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace, WritablePath
-from toolcrib.text.display import printable, some_of
+from toolcrib.text.display import counted, printable, some_of
 
 MAX_LISTED = 10
 
@@ -50,7 +50,7 @@ async def undo_changes(
     else:
         last = await changes.steps(path, steps, session=session, standing=True)
     if (id or len(last) == steps) and any(step.program is not None for step in last):
-        return await _undo_one_by_one(last, ctx)
+        return await _undo_one_by_one(last, ctx, by_number=id is not None)
     applied, undone = await changes.undo(
         ctx,
         steps,
@@ -65,7 +65,7 @@ async def undo_changes(
     if len(undone) > MAX_LISTED:
         lines.append(f"and {len(undone) - MAX_LISTED} more")
     lines.append(
-        f"The same call goes back one step further; id={applied.step} makes this undone."
+        _going_on([applied.step], 0 if id else steps)
         if applied.step
         else "Nothing had to be changed."
     )
@@ -82,7 +82,15 @@ async def undo_changes(
     )
 
 
-async def _undo_one_by_one(steps: Sequence[LoggedStep], ctx: Ctx) -> Result:
+def _going_on(made: Sequence[int], count: int) -> str:
+    """What the same call does next, unless it named one step, and what makes it undone."""
+    further = f"The same call goes back {counted(count, 'step')} further; " if count else ""
+    return f"{further}{', '.join(f'id={number}' for number in made)} makes this undone."
+
+
+async def _undo_one_by_one(
+    steps: Sequence[LoggedStep], ctx: Ctx, *, by_number: bool = False
+) -> Result:
     """Take back steps of which some are of git, which takes its own back, each as a step.
 
     A step of git has no parts: it is taken back whole, whatever path was named.
@@ -105,8 +113,7 @@ async def _undo_one_by_one(steps: Sequence[LoggedStep], ctx: Ctx) -> Result:
         lines.append(_line(step, start))
     newest = await changes.steps(limit=len(steps))
     made = [step.id for step in newest if step.undoes]
-    again = ", ".join(f"id={number}" for number in made)
-    lines.append(f"The same call goes back one step further; {again} makes this undone.")
+    lines.append(_going_on(made, 0 if by_number else len(steps)))
     undone = [step.id for step in steps]
     data = {"steps": made, "undone": undone, "paths": paths}
     return Result(text="\n".join(lines), data=data, private=True)
