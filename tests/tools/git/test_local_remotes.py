@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.test_local import refused
 from toolcrib import Toolbox
 from toolcrib.core.context import Caller, Question
 from toolcrib.state.sessions import Sessions
@@ -66,3 +67,16 @@ async def test_a_push_of_nothing_new_is_asked_about_in_words(ws: Path) -> None:
     where = f"to main of origin ({ws}/o.git)"
     assert nothing.endswith(f"it pushes no new commit {where}, up to {head}")
     assert f"it pushes 1 commit {where}: a subject, up to" in one
+
+
+async def test_nobody_is_asked_about_what_would_be_refused(box: Toolbox, repo: Path) -> None:
+    for arguments in ({}, {"remote": "origin"}, {"force": True}):
+        assert (await refused(box, "git_push", **arguments)).startswith("not_found")
+    write(repo, **{"taken/a.txt": "1\n"})
+    url = "https://example.com/taken.git"
+    for arguments in ({}, {"path": "taken"}):
+        text = await refused(box, "git_clone", url=url, **arguments)
+        assert "taken is there and not empty" in text
+    git(repo, "remote", "add", "origin", url)
+    assert "git_fetch first" in await refused(box, "git_push", force=True)
+    assert (await refused(box, "git_push")).startswith("needs_approval")

@@ -113,6 +113,7 @@ async def test_a_template_is_no_secret(machine: Machine) -> None:
 @each_case("key", ["", "1A", "A B", "A=B", "A\nB", "Ä", "a" * 200, "A;id", "$(id)"])
 async def test_names_that_are_none(machine: Machine, key: str) -> None:
     assert "bad_input" in await machine.refused("update_env_file", key=key, value="x")
+    assert not machine.questions
     assert not (machine.folder / ".env").exists()
 
 

@@ -46,9 +46,14 @@ def _checked(value: str, ctx: Ctx) -> str:
 
 
 async def _decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """The name of a branch is sent to the server as well; a folder of the workspace is none."""
+    """The name of a branch is sent to the server as well; a folder of the workspace is none.
+
+    Nobody is asked about a folder that is taken.
+    """
     start = str(ctx.use(Workspace).start(ctx.session.directory))
-    if read_address(arguments["url"], start).is_in_workspace(ctx):
+    address = read_address(arguments["url"], start)
+    await asyncio.to_thread(_refuse_taken, new_folder(ctx, address, arguments["path"]))
+    if address.is_in_workspace(ctx):
         return Decision("allow", "it copies a folder of the workspace", is_local=True)
     if not ctx.session.tainted or arguments["branch"] in USUAL_BRANCHES:
         return None

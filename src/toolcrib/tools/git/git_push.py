@@ -96,18 +96,18 @@ async def _subjects(repository: Repository, *commits: str) -> list[str]:
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """Ask about what is sent where; what is known as protected is refused without a question."""
+    """Ask about what is sent where; what would be refused is so without a question."""
     delete, force = bool(arguments.get("delete")), bool(arguments.get("force"))
     remote, branch = arguments.get("remote") or "", arguments.get("branch") or ""
-    try:
-        async with open_repository(ctx, arguments.get("repo")) as repository:
-            push = await planned(repository, remote, branch, delete=delete)
-            if (delete or force) and await _is_known_as_protected(repository, push):
-                raise _protected(push)
-    except Denied:
-        raise
-    except ToolError:
-        return None  # the call says it again
+    async with open_repository(ctx, arguments.get("repo")) as repository:
+        push = await planned(repository, remote, branch, delete=delete)
+        if (delete or force) and await _is_known_as_protected(repository, push):
+            raise _protected(push)
+    if force and not push.known:
+        raise BadInput(
+            f"What {push.remote} has of {push.there} is not known here.",
+            hint="git_fetch first, look at it, then force.",
+        )
     if delete:
         return Decision("ask", f"it deletes {push.where}", judged=push.judged)
     verb = "forces" if force else "pushes"
@@ -158,11 +158,6 @@ async def git_push(
             if repository.is_trusted:
                 args.remove("--no-verify")
             if force:
-                if not push.known:
-                    raise BadInput(
-                        f"What {push.remote} has of {push.there} is not known here.",
-                        hint="git_fetch first, look at it, then force.",
-                    )
                 args.append(f"--force-with-lease=refs/heads/{push.there}:{push.known}")
             if not delete:
                 await _refuse_more(repository, connection, push)

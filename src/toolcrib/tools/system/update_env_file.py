@@ -42,6 +42,17 @@ def _resolve(value: str, ctx: Ctx) -> SafePath:
 EnvFilePath: TypeAlias = Annotated[SafePath, Param(kind="path", check=_resolve, json_type="string")]
 
 
+def _key(value: str, ctx: Ctx) -> str:
+    """Refused before anybody is asked about it."""
+    del ctx
+    if not KEY.fullmatch(value):
+        raise BadInput(
+            f"'{value[:60]}' is no name of a variable.",
+            hint="Letters, digits and _, not beginning with a digit.",
+        )
+    return value
+
+
 def _needed(given: Mapping[str, Any]) -> Right:
     path = given["path"]
     return WRITE if path is not None and fold(path.name) in TEMPLATES else WRITE | MACHINE
@@ -66,7 +77,7 @@ async def _reason(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     policy_check=_reason,
 )
 async def update_env_file(
-    key: Annotated[str, Param("Of the variable.", plain=True)],
+    key: Annotated[str, Param("Of the variable.", plain=True, check=_key)],
     value: Annotated[str, Param("Its new value.", plain=True)],
     path: Annotated[EnvFilePath | None, Param("Else .env.")] = None,
     *,
@@ -77,11 +88,6 @@ async def update_env_file(
     All else in the file stays as it is, to the byte, and is not shown. The file is made if
     it is missing. The user is asked, since such files are protected.
     """
-    if not KEY.fullmatch(key):
-        raise BadInput(
-            f"'{key[:60]}' is no name of a variable.",
-            hint="Letters, digits and _, not beginning with a digit.",
-        )
     file = path or _resolve(USUAL, ctx)
 
     def work(_: Checkpoint) -> tuple[Step, str, int]:
