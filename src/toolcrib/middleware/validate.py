@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import math
+import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -15,10 +16,11 @@ from typing import Any, Literal, get_origin, is_typeddict
 
 from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
-from toolcrib.core.errors import BadInput, ConfigError, TooLarge
+from toolcrib.core.errors import BadInput, ConfigError, TooLarge, ToolError
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Parameter, Tool, record_fields
+from toolcrib.files.paths import Workspace
 from toolcrib.text.json_values import json_value
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
@@ -367,8 +369,6 @@ def _as_list(value: Any, item: Parameter) -> list[Any]:
         if item.meta.kind == "url":
             return _NEXT_URL.split(value.strip())
         is_parted = item.type in (int, float) or bool(item.choices)
-        if item.meta.kind == "path":
-            is_parted = _FILE_NAMES.fullmatch(value.strip()) is not None
         return [part.strip() for part in value.split(",")] if is_parted else [value]
     if isinstance(value, list | tuple):
         return list(value)
@@ -422,9 +422,27 @@ def _json_inside(text: str) -> Any:
     return found if isinstance(found, list | dict) else text
 
 
+def _paths_in(text: str, ctx: Ctx) -> list[str]:
+    """The paths in one text with commas, where there is no file of just that name."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if _is_there(text, ctx) or len(parts) > MAX_ITEMS:
+        return [text]
+    are_paths = _FILE_NAMES.fullmatch(text.strip()) or any(_is_there(part, ctx) for part in parts)
+    return parts if are_paths else [text]
+
+
+def _is_there(path: str, ctx: Ctx) -> bool:
+    with suppress(ToolError):
+        place = ctx.use(Workspace).resolve(path, ctx.session.directory)
+        return os.path.lexists(place.absolute)
+    return False
+
+
 async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
     if parameter.is_list:
         item = parameter.item
+        if item.meta.kind == "path" and len(value) == 1 and "," in value[0]:
+            value = _paths_in(value[0], ctx)
         return [await _checked(item, given, ctx) for given in value]
     if is_typeddict(parameter.type):
         known = {f.name: f for f in record_fields(parameter.type)}

@@ -23,6 +23,23 @@ def contents(root: Path) -> dict[str, tuple[object, ...]]:
     return {k: (v[0], v[1], v[-1]) for k, v in picture(root).items()}
 
 
+async def test_the_archive_by_other_names_and_paths_in_one_text(box: Toolbox, ws: Path) -> None:
+    for name in ("a.txt", "x.py", "b,c.txt", "x.py,v"):
+        (ws / name).write_text("1")
+    (ws / "src").mkdir()
+    for paths in (["a.txt", "src"], "a.txt, src", "src,a.txt"):
+        await ok(box, "archive_files", action="pack", path="o.zip", paths=paths, overwrite=True)
+        listed = await ok(box, "archive_files", action="list", path="o.zip")
+        assert sorted(listed.text.splitlines()[1:]) == ["a.txt  1", "src/"]
+    for one in ("b,c.txt", "x.py,v"):
+        await ok(box, "archive_files", action="pack", archive="p.zip", path=one, overwrite=True)
+        assert one in (await ok(box, "archive_files", action="list", archive="p.zip")).text
+    await ok(box, "archive_files", action="unpack", path="o.zip", folder="back")
+    assert (ws / "back/a.txt").exists()
+    assert "2 files" in (await ok(box, "create_backup", paths="a.txt, x.py, src")).text
+    await refused(box, "archive_files", "not_found", action="pack", path="q.zip", paths="no, none")
+
+
 @pytest.mark.parametrize("form", ["zip", "tar", "tar.gz", "tgz", "tar.bz2", "tar.xz"])
 async def test_there_and_back(box: Toolbox, ws: Path, form: str) -> None:
     (ws / "src/deep/empty").mkdir(parents=True)

@@ -105,6 +105,8 @@ async def test_the_words_that_models_write_for_a_status(box: Toolbox) -> None:
         ("- [ ] Write it\n- Test it", ["Write it", "Test it"]),
         ("1. Write it. 2. Test it; 3. Ship it", ["Write it.", "Test it", "Ship it"]),
         ("Write it, test it, ship it", ["Write it, test it, ship it"]),
+        ("Write it; test it; ship it;", ["Write it", "test it", "ship it"]),
+        ("Write it; keep it short", ["Write it; keep it short"]),
         ("Raise it from 1. to 2. step by step", ["Raise it from 1. to 2. step by step"]),
         (["1. Write it", "2. Test it"], ["1. Write it", "2. Test it"]),
     ],

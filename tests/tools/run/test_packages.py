@@ -149,6 +149,15 @@ async def test_what_a_job_wrote_into_a_home_folder_is_sent_nowhere_before_it_is_
     assert not server.requested
 
 
+async def test_hosts_in_one_text_are_several(box: Toolbox) -> None:
+    for network in ("a.example, b.example", "a.example b.example"):
+        given = {"command": "pwd", "network": network}
+        assert (
+            "it may reach a.example, b.example"
+            in (await requested(box, "run_command", given)).render()
+        )
+
+
 async def test_where_an_index_has_its_files_is_asked_about_once_the_index_is_allowed(
     box: Toolbox, elsewhere: Scripted
 ) -> None:

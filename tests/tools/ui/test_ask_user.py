@@ -38,6 +38,27 @@ async def test_answers(box: Toolbox) -> None:
 
 
 @each_case(
+    "choices",
+    ["red, blue", "red,blue", "red; blue", "1. red\n2. blue", "red | blue", '["red", "blue"]'],
+)
+async def test_choices_in_one_text(box: Toolbox, choices: str) -> None:
+    seen: list[Form] = []
+
+    async def fill(form: Form) -> Mapping[str, Any] | None:
+        seen.append(form)
+        return {"answer1": "red"}
+
+    for name in ("choices", "options"):
+        arguments = {"question": "Which?", name: choices}
+        await box.call("ask_user", arguments, caller=Caller("test", fill=fill))
+        assert seen.pop().schema["properties"]["answer1"]["enum"] == ["red", "blue"]
+    for one in ("1,5", ["Yes, delete it"]):
+        arguments = {"question": "Which?", "choices": one}
+        await box.call("ask_user", arguments, caller=Caller("test", fill=fill))
+        assert len(seen.pop().schema["properties"]["answer1"]["enum"]) == 1
+
+
+@each_case(
     "arguments",
     [
         {"questions": []},

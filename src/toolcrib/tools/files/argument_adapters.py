@@ -197,7 +197,13 @@ def adapt_line_edit(arguments: dict[str, Any]) -> None:
 
 
 def adapt_archive(arguments: dict[str, Any]) -> None:
-    """Of tools that only pack, or only unpack."""
+    """Of tools that only pack, or only unpack, or that name the archive as `path`."""
+    archives = {"archive", "archivepath", "zippath", "output"}
+    sources = {"paths", "files"} & set(arguments)
+    is_named = isinstance(arguments.get("path"), str) and not archives & set(arguments)
+    doing = str(arguments.get("action") or arguments.get("operation") or arguments.get("mode"))
+    if is_named and (sources or doing in ("list", "unpack")):
+        arguments["archive"] = arguments.pop("path")
     if {"action", "operation", "mode"} & set(arguments):
         return
     if {"paths", "files", "path"} & set(arguments):

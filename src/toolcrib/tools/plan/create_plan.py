@@ -14,16 +14,21 @@ from toolcrib.memory.plans import Plans
 
 _MARK = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\[[ xX]?\]\s+)?")
 _NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+")
+MIN_PARTS = 2
+"""So many with a semicolon between them may be one sentence."""
 
 
 def _split(steps: list[str]) -> list[str]:
-    """The steps, where all stand in one text: a line each, or numbered from 1."""
+    """The steps, where all stand in one text: a line each, numbered from 1, or three with ;."""
     if len(steps) != 1:
         return steps
     text = steps[0].strip()
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1:
         return [line[_mark_end(line) :].strip() for line in lines]
+    parts = [part.strip() for part in text.rstrip(";").split("; ") if part.strip()]
+    if len(parts) > MIN_PARTS and not _NUMBER.match(text):
+        return parts
     numbers = list(_NUMBER.finditer(text))
     if [int(found[1]) for found in numbers] != list(range(1, len(numbers) + 1)):
         return steps

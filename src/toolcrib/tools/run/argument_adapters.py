@@ -67,10 +67,15 @@ def command(arguments: dict[str, Any]) -> None:
 
 
 def network(arguments: dict[str, Any]) -> None:
-    """Of tools with a network that is on or off: no host, or the error that says to name some."""
+    """Of tools with a network that is on or off: no host, or the error that says to name some.
+
+    Hosts in one text are parted.
+    """
     given = arguments.get("network")
     if isinstance(given, bool):
         arguments["network"] = "all" if given else "none"
+    elif isinstance(given, str) and not given.lstrip().startswith("["):
+        arguments["network"] = given.replace(",", " ").split()
 
 
 def tests(arguments: dict[str, Any]) -> None:

@@ -30,6 +30,22 @@ _BARE_SECRET = re.compile(
 )
 
 
+_MARK = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_BETWEEN = (r"\n", r";", r"\|", r",\s+|,(?=\D)")
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Choices that stand in one text: a line each, or between semicolons, bars or commas."""
+    for name in ("choices", "options", "suggestions"):
+        text = arguments.get(name)
+        if not isinstance(text, str) or text.lstrip().startswith("["):
+            continue
+        mark = next((mark for mark in _BETWEEN if re.search(mark, text.strip())), None)
+        if mark:
+            parts = re.split(mark, text)
+            arguments[name] = [_MARK.sub("", part.strip()) for part in parts if part.strip()]
+
+
 @tool(
     group="ui",
     rights=NONE,
@@ -38,6 +54,7 @@ _BARE_SECRET = re.compile(
     argument_aliases=other_names(
         questions=("question", "prompt", "message"), choices=("options", "follow_up", "suggestions")
     ),
+    argument_adapter=_adapt,
 )
 async def ask_user(
     questions: Annotated[list[str], Param("One or a few.")],
