@@ -200,6 +200,16 @@ async def test_nothing_is_begun_while_a_pick_is_open(box: Toolbox, repo: Path) -
     assert "a rebase is not finished" in await refused(box, "git_rebase", onto="side")
 
 
+async def test_what_git_add_refuses_is_not_named_by_git_commit(box: Toolbox, repo: Path) -> None:
+    write(repo, **{"prod.env": "A=1\n"})
+    text = await refused(box, "git_commit", message="m")
+    assert "prod.env" not in text
+    assert "git_add" not in text
+    write(repo, **{"b.txt": "1\n", "src/c.txt": "1\n"})
+    assert 'paths=["b.txt", "src"]' in await refused(box, "git_commit", message="m")
+    assert "Staged 2 files" in await do(box, "git_add", paths="b.txt, src")
+
+
 async def test_a_hook_that_refuses_in_silence_is_named(repo: Path) -> None:
     hook = repo / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)

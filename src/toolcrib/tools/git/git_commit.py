@@ -43,7 +43,7 @@ async def _no_names(repository: Repository, arguments: Mapping[str, Any]) -> lis
 
 async def _what_to_add(repository: Repository) -> str:
     """What to do where nothing is staged, by the names of what is changed."""
-    files = (await status_of(repository)).files
+    files = [f for f in (await status_of(repository)).files if not repository.is_hidden(f.name)]
     new = [
         printable(repository.display(file.name.rstrip("/"))) for file in files if file.is_untracked
     ]
