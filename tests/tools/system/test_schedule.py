@@ -446,3 +446,24 @@ async def test_a_killed_server_leaves_it_lost_and_nobody_runs_it_again(
         assert "not run again" in " ".join(schedules.warnings)
         states = {each.id: each.state for each in await schedules.listed()}
         assert states[waiting] == "waiting"
+
+
+@each_case(
+    "given",
+    [
+        {"when": "every day at 9:00"},
+        {"when": "0 9 * * *"},
+        {"cron": "0 9 * * *"},
+        {"when": "9:00", "repeat": "daily"},
+        {"when": "soon"},
+        {"when": "2020-01-01"},
+    ],
+)
+async def test_what_is_no_time_is_told_how_times_are_written(
+    machine: Machine, given: dict[str, str]
+) -> None:
+    text = await machine.refused("schedule", text="stand-up", **given)
+    assert "10m" in text
+    assert "runs once" in text
+    repeats = not given.get("when", "").startswith(("soon", "2020"))
+    assert ("Nothing is repeated here" in text) is repeats

@@ -42,6 +42,19 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm)?", re.IGNORECASE)
 
 
+_REPEATED = re.compile(r"\b(?:every|each|daily|weekly|hourly|monthly)\b|\*", re.IGNORECASE)
+_REPEATS = ("cron", "every", "repeat", "interval", "recurrence", "recurring", "rrule")
+_TIMES = "Send when as 10m, 2h, 18:30 or 2026-12-24 08:00: it runs once, then."
+_ONCE = "Nothing is repeated here."
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Of tools that repeat; what says that it does not is left out."""
+    for name in _REPEATS:
+        if arguments.pop(name, None) not in (None, "", False, 0, "false", "once", "none", "never"):
+            raise BadInput(_ONCE, hint=_TIMES)
+
+
 INNER: ContextVar[tuple[str, str]] = ContextVar(
     "why a person is asked, and what they see", default=("", "")
 )
@@ -119,6 +132,7 @@ def _needed(given: Mapping[str, Any]) -> Right:
     argument_aliases={"time": "when", "at": "when", "message": "text", "args": "arguments"},
     effective_rights=_needed,
     policy_check=_verdict,
+    argument_adapter=_adapt,
 )
 async def schedule(
     action: Literal["add", "list", "cancel"] = "add",
@@ -192,14 +206,18 @@ def _due(when: str) -> float:
         due = now + int(length[1]) * _SECONDS[length[2][0].lower()]
     else:
         zone = local_zone()
-        moment, notes = moment_of(wanted, zone)
+        try:
+            moment, notes = moment_of(wanted, zone)
+        except BadInput as error:
+            message = _ONCE if _REPEATED.search(wanted) else error.message
+            raise BadInput(message, hint=_TIMES) from None
         if notes:
             raise BadInput(notes[0], hint="Send it with its offset: 2026-10-25T02:30+01:00.")
         if _CLOCK.fullmatch(wanted) and moment.timestamp() <= now:
             moment += timedelta(days=1)
         due = moment.timestamp()
     if due < now - 1:
-        raise BadInput(f"{wanted[:40]} is in the past.")
+        raise BadInput(f"{wanted[:40]} is in the past.", hint=_TIMES)
     if due > now + MAX_DAYS * 86_400:
         raise BadInput(f"{wanted[:40]} is more than {MAX_DAYS} days away.")
     return due
