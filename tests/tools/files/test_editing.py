@@ -212,6 +212,16 @@ class TestWriteFile:
         assert await refused(box, "write_file", files=files) == "path_denied"
         assert not (ws / "a.txt").exists()
 
+    async def test_a_variable_in_a_path_is_not_taken_for_a_name(
+        self, box: Toolbox, ws: Path
+    ) -> None:
+        for path in ("$HOME/a.txt", "${OUT_DIR}/a.txt", "%TEMP%\\a.txt", "a/{{ path }}/b.txt"):
+            assert await refused(box, "write_file", path=path, content="1") == "bad_input"
+        assert not list(ws.iterdir())
+        (ws / "$HOME").mkdir()
+        for path in ("$HOME/a.txt", "$id/a.tsx", "$id.tsx", "{{cookiecutter.name}}/a", "50%"):
+            await done(box, "write_file", path=path, content="1")
+
     async def test_the_way_of_the_file_is_kept(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_bytes(b"\xff\xfe" + "eins\r\nzwei\r\n".encode("utf-16-le"))
         result = await done(box, "write_file", path="a.txt", content="eins\ndrei\nvier\n")

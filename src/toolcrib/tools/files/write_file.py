@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
@@ -24,6 +26,11 @@ from toolcrib.tools.files.argument_adapters import adapt_write
 
 UNUSUAL = frozenset('*?<>|"')
 """Characters that no name of a new file has: other systems refuse them, and shells read them."""
+VARIABLE = re.compile(
+    r"\$\{?[A-Z][A-Z0-9_]*\}?|%[A-Za-z][A-Za-z0-9_]*%"
+    r"|\{\{ ?(?:path|file|filename|folder|dir|directory|cwd|home|root|workspace)(?:_\w+)? ?\}\}"
+)
+"""A variable of a shell, or what a prompt left in its template; projects have folders as `$id`."""
 CONTENT_ALIASES = ("text", "data", "body", "file_text", "contents", "file_content")
 PATH_ALIASES = ("file_path", "file_name", "filename", "file", "name", "target_file")
 
@@ -151,7 +158,12 @@ def _existing(path: SafePath) -> Loaded | None:
 
 def _refuse_name(path: SafePath) -> None:
     refuse_no_text(path)
-    for name in path.parts:
+    for depth, name in enumerate(path.parts, 1):
+        if VARIABLE.fullmatch(name) and not os.path.lexists(path.ancestor(depth).absolute):
+            raise BadInput(
+                f"'{name}' is not replaced: a path is taken as it stands.",
+                hint="Send the path itself, relative to the workspace.",
+            )
         strange = sorted(UNUSUAL & set(name))
         if strange:
             raise BadInput(
