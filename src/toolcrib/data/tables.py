@@ -35,7 +35,7 @@ MAX_CELL_CHARS = 1_000_000
 MAX_WHOLE_BYTES = 100_000_000
 """Bytes of a file that is not read row by row: a workbook, JSON."""
 MAX_COLUMNS = 20_000
-MAX_SHOWN_ROW = 100
+MAX_ROW_CHARS = 100
 MIN_UTF8_SIGNS = 3
 """So many signs of valid UTF-8 in one line are no accident of windows-1252."""
 ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
@@ -304,7 +304,7 @@ def _longer_than_head(head: Sequence[str], body: Sequence[Sequence[str]]) -> lis
     longer = [row for row in body if any(cell.strip() for cell in row[len(head) :])]
     if not longer:
         return []
-    first = " | ".join(longer[0])[:MAX_SHOWN_ROW]
+    first = " | ".join(longer[0])[:MAX_ROW_CHARS]
     rows = counted(len(longer), "row")
     return [f"{rows} with more cells than the head, perhaps parted wrongly: {first}"]
 

@@ -122,10 +122,10 @@ async def test_what_a_workbook_leaves_out_is_told(box: Toolbox) -> None:
 
 async def test_formulas_that_stay_text_are_told(box: Toolbox) -> None:
     content = "| a | b |\n|---|---|\n| = | =SUM(B2:B3) |\n"
-    told = await ask(box, "create_document", path="f.xlsx", content=content)
-    assert "Formulas stand there as text, such as =SUM(B2:B3)." in told.text
-    told = await ask(box, "create_document", path="g.xlsx", content="| a |\n|---|\n| x=1 |\n")
-    assert "Formulas" not in told.text
+    made = await ask(box, "create_document", path="f.xlsx", content=content)
+    assert "Formulas stand there as text, such as =SUM(B2:B3)." in made.text
+    made = await ask(box, "create_document", path="g.xlsx", content="| a |\n|---|\n| x=1 |\n")
+    assert "Formulas" not in made.text
 
 
 async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
@@ -245,8 +245,8 @@ async def test_html_as_content_is_told(box: Toolbox) -> None:
     assert result.error is not None
     assert "HTML" in result.error.message
     content = "# One\n\nfirst<br>second `<b>`\n\n```\n<p>\n```\n"
-    told = await ask(box, "create_document", path="x.html", content=content)
-    assert "HTML stands there as text: <br>." in told.text
+    made = await ask(box, "create_document", path="x.html", content=content)
+    assert "HTML stands there as text: <br>." in made.text
 
 
 async def test_text_stays_text(box: Toolbox, ws: Path) -> None:
