@@ -46,11 +46,8 @@ DAMAGED = (
     lzma.LZMAError,
     OSError,
     ValueError,
-    NotImplementedError,
     RuntimeError,
-    KeyError,
-    IndexError,
-    UnicodeError,
+    LookupError,
 )
 ENCRYPTED = "encrypted"
 SYMBOLIC_LINK, NAMED_PIPE, DEVICE = "a symbolic link", "a named pipe", "a device"

@@ -34,8 +34,7 @@ PUBLIC_OR_DRAFT = (b"0 ", b"1 ")
 
 def is_cache(path: SafePath) -> bool:
     """Whether Mercurial makes it again from what is in the repository."""
-    names = list(map(fold, path.parts))
-    return FOLDER in names and not CACHES.isdisjoint(names[names.index(FOLDER) + 1 :][:1])
+    return inner_of(path).partition("/")[0] in CACHES
 
 
 def inner_of(path: SafePath) -> str:

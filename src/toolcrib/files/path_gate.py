@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -460,20 +460,14 @@ class PathGate:
         Raises:
             PathDenied, NotFound, NotConfigured: as `open`.
         """
-        folders = others = 0
         with self.open(path) as handle:
             try:
                 with openat.open_entries(handle.fd) as scan:
-                    for item in scan:
-                        if fits is not None and not fits(item.name):
-                            continue
-                        if item.is_dir(follow_symlinks=False):
-                            folders += 1
-                        else:
-                            others += 1
+                    wanted = scan if fits is None else (item for item in scan if fits(item.name))
+                    kinds = Counter(item.is_dir(follow_symlinks=False) for item in wanted)
             except OSError as error:
                 raise self._explain(error, path) from None
-        return folders, others
+        return kinds[True], kinds[False]
 
     def link(self, path: SafePath) -> str:
         """Where a path leads that is itself a link, as written there; "" for any other."""
@@ -583,8 +577,7 @@ class PathGate:
         except OSError:
             return "", "missing"
         try:
-            with open_root(self._opener, path.root) as root:
-                found = self._opener.find(root, path.root.real, path.parts)
+            found = self._entry_of(path)
         except OSError as error:
             broken: dict[int | None, Leads] = {errno.EXDEV: "outside", errno.ELOOP: "loop"}
             return target, broken.get(error.errno, "missing")
@@ -592,11 +585,15 @@ class PathGate:
         kind = kind_of(found.status.st_mode)
         return target, kind if kind != "link" else "other"
 
+    def _entry_of(self, path: SafePath) -> OpenEntry:
+        """What a path leads to. Raises what the system says."""
+        with open_root(self._opener, path.root) as root:
+            return self._opener.find(root, path.root.real, path.parts)
+
     @contextmanager
     def _find(self, path: SafePath) -> Iterator[OpenEntry]:
         try:
-            with open_root(self._opener, path.root) as root:
-                found = self._opener.find(root, path.root.real, path.parts)
+            found = self._entry_of(path)
         except OSError as error:
             raise self._explain(error, path) from None
         with closing(found):
@@ -692,8 +689,7 @@ class PathGate:
     def _list_names(self, folder: SafePath) -> list[FolderName] | None:
         """What a folder holds, for guesses; None where it does not exist."""
         try:
-            with open_root(self._opener, folder.root) as root:
-                found = self._opener.find(root, folder.root.real, folder.parts)
+            found = self._entry_of(folder)
         except FileNotFoundError:
             return None
         except OSError:

@@ -21,7 +21,7 @@ async def filtered(repository: Repository, names: Iterable[str]) -> dict[str, st
     wanted = list(names)
     if repository.is_trusted or not wanted:
         return {}
-    given = "\0".join([*wanted, ""]).encode("utf-8", "surrogateescape")
+    given = "\0".join([*wanted, ""])
     output = await repository.read("check-attr", "-z", "--stdin", "filter", stdin=given)
     words = text_of(output).split("\0")
     found = zip(words[0::3], words[2::3], strict=False)

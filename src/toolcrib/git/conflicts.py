@@ -147,6 +147,5 @@ async def resolve(
         await asyncio.to_thread(remove_file, repository, name)
         return
     entry = f"0 {'0' * len(digest)}\t{name}\0{mode} {digest}\t{name}\0"
-    given = entry.encode("utf-8", "surrogateescape")
-    await repository.run("update-index", "-z", "--index-info", stdin=given)
+    await repository.run("update-index", "-z", "--index-info", stdin=entry)
     await repository.run("checkout-index", "-f", "-q", "--", name)

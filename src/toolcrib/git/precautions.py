@@ -7,7 +7,6 @@ may write; and a state of a rebase that came with a repository may name programs
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -23,7 +22,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.targets import find_git_targets
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
-from toolcrib.git.repository import Repository, lines_of, open_repository
+from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
 from toolcrib.state.blobs import digest_of
@@ -38,7 +37,6 @@ HARMLESS_ORDERS = frozenset(
     }
 )
 COMPILED = frozenset({*DEPENDENCY_FOLDERS, "__pycache__"})
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
@@ -174,12 +172,12 @@ async def names_of_going_on(repository: Repository, action: str) -> list[str]:
         todo = [words for name in TODO_LISTS for words in _orders(git_dir, name)]
         replayed = [word for order, *words in todo if order not in TARGETED for word in words]
         targets = [word for order, *words in todo if order in TARGETED for word in words]
-        for commit in await _commits(repository, replayed):
+        for commit in await repository.commits_among(replayed):
             names += await names_by_pick(repository, commit)
             names += await names_by_pick(repository, commit, revert=True)
     else:
         targets = [line for name in STARTS for line in _lines(git_dir, name)]
-    for commit in await _commits(repository, targets):
+    for commit in await repository.commits_among(targets):
         names += await names_by_switch(repository, commit)
     if action != "continue" and (await repository.head()).commit:
         names += await names_between(repository, "HEAD")
@@ -199,16 +197,6 @@ def _orders(git_dir: str, name: str) -> Iterator[list[str]]:
             yield [order, *words[: words.index("#") if "#" in words else None]]
         elif order:
             yield [order, *words[:1]]  # then its message
-
-
-async def _commits(repository: Repository, words: list[str]) -> list[str]:
-    """Those of some words that are commits, as hashes."""
-    if not words:
-        return []
-    given = "".join(f"{word}^{{commit}}\n" for word in dict.fromkeys(words))
-    data = given.encode("utf-8", "surrogateescape")
-    output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=data)
-    return [line for line in lines_of(output) if _HASH.fullmatch(line)]
 
 
 async def refuse_hidden_changes(
@@ -240,7 +228,7 @@ async def names_of_autostash(repository: Repository) -> list[str]:
     """The files of changes that git brings back as soon as a merge or rebase ends."""
     noted = [line for name in AUTOSTASHES for line in _lines(repository.layout.git_dir, name)]
     names: list[str] = []
-    for commit in await _commits(repository, noted):
+    for commit in await repository.commits_among(noted):
         if await repository.hash_of(f"{commit}^"):
             names += await names_between(repository, f"{commit}^", commit)
     return names

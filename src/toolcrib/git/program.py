@@ -19,6 +19,7 @@ from typing import Self
 from toolcrib.core.config import data_folder, environment
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import TimedOut, TooLarge, Unavailable
+from toolcrib.core.package_data import package_table
 from toolcrib.execution.interpreters.programs import find_program, not_installed
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.real_paths import real_path
@@ -49,31 +50,10 @@ USERS_OWN = (
 )
 AGENTS = (*PASSED_ON, "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_*")
 """By which ssh and credential helpers find the user's keys."""
-QUIET = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",
-    "SSH_ASKPASS": "",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_PAGER": "cat",
-    "PAGER": "cat",
-    "GIT_EDITOR": ":",
-    "GIT_SEQUENCE_EDITOR": ":",
-    "GIT_MERGE_AUTOEDIT": "no",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_PROTOCOL_FROM_USER": "0",
-    "GIT_ADVICE": "0",
-    "LC_ALL": "C",
-    "LANGUAGE": "",
-}
+_TABLE = package_table("git/environment.toml")
+QUIET: dict[str, str] = _TABLE["quiet"]
 """It never asks, opens nothing, and speaks one language."""
-HARDENED = {
-    **QUIET,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": "/dev/null",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-}
+HARDENED: dict[str, str] = {**QUIET, **_TABLE["hardened"]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from toolcrib.git.repository import (
     Repository,
     inside_of,
     judge,
-    lines_of,
     open_repository,
 )
 from toolcrib.git.revisions import remote_name
@@ -204,7 +203,7 @@ async def noted_before(repository: Repository, remote: str) -> dict[str, str]:
     No run of the conversation can have made those.
     """
     top = f"refs/remotes/{remote}"
-    noted, common_dir = await references(repository, top), repository.layout.common_dir
+    noted, common_dir = await repository.references(top), repository.layout.common_dir
     changes = await asyncio.to_thread(lambda: [_changed(common_dir, top, ref) for ref in noted])
     began_after = repository.ctx.session.began_after
     return {ref: noted[ref] for ref, at in zip(noted, changes, strict=True) if began_after(at)}
@@ -437,13 +436,6 @@ async def transfer(repository: Repository, connection: RemoteConnection, *args: 
         *args, env=connection.environment, seconds=SECONDS, passed_on=AGENTS, unobeyed=True
     )
     return connection.checked(args[0], done)
-
-
-async def references(repository: Repository, *under: str) -> dict[str, str]:
-    """References, each with its object."""
-    output = await repository.read("for-each-ref", "--format=%(objectname) %(refname)", *under)
-    pairs = (line.split(" ", 1) for line in lines_of(output))
-    return {name: target for target, name in pairs}
 
 
 async def changes_between(

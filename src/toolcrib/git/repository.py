@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,7 @@ from toolcrib.git.user_settings import forced, written
 from toolcrib.system.processes import PASSED_ON, Finished
 from toolcrib.system.threads import random_id
 
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 KNOWN_EXTENSIONS = frozenset(
     {
@@ -105,7 +107,7 @@ class Repository:
     async def attempt(
         self,
         *args: str,
-        stdin: bytes | None = None,
+        stdin: bytes | str | None = None,
         env: dict[str, str] | None = None,
         reads: bool = False,
         seconds: float = SECONDS,
@@ -115,7 +117,8 @@ class Repository:
     ) -> Finished:
         """Run git in it, whatever its exit code.
 
-        `reads` says that nothing may be written, `unobeyed` that nothing of the repository's own
+        A text as `stdin` keeps the bytes of names that are none. `reads` says that nothing may be
+        written, `unobeyed` that nothing of the repository's own
         runs, even of one that is trusted; for `plain` see `GitProgram.run`.
         """
         confined = None if unobeyed else self.confinement
@@ -123,13 +126,14 @@ class Repository:
         variables = {**own, **(env or {})}
         if reads:
             variables["GIT_OPTIONAL_LOCKS"] = "0"
+        given = stdin.encode("utf-8", "surrogateescape") if isinstance(stdin, str) else stdin
         if confined is not None and self.view is not None:
             done = await confined.run(
                 [self.setup.path, "--no-pager", *args],
                 cwd=self.folder,
                 env=variables,
                 view=self.view,
-                stdin=stdin,
+                stdin=given,
                 seconds=self.ctx.remaining(seconds),
             )
             return ended(args, done)
@@ -138,14 +142,14 @@ class Repository:
             args,
             cwd=self.folder,
             env=variables,
-            stdin=stdin,
+            stdin=given,
             seconds=seconds,
             passed_on=passed_on,
             plain=plain,
         )
 
     async def run(
-        self, *args: str, stdin: bytes | None = None, env: dict[str, str] | None = None
+        self, *args: str, stdin: bytes | str | None = None, env: dict[str, str] | None = None
     ) -> bytes:
         """What git prints that changes something.
 
@@ -154,7 +158,7 @@ class Repository:
         """
         return checked(args, await self.attempt(*args, stdin=stdin, env=env))
 
-    async def read(self, *args: str, stdin: bytes | None = None) -> bytes:
+    async def read(self, *args: str, stdin: bytes | str | None = None) -> bytes:
         """What git prints that changes nothing.
 
         Raises:
@@ -198,6 +202,20 @@ class Repository:
                 hint="undo_changes goes back to it; git_log shows the other commits.",
             )
         return found
+
+    async def commits_among(self, names: Iterable[str]) -> list[str]:
+        """Those of some names that are commits, or tags of one, as hashes, each once."""
+        given = "".join(f"{name}^{{commit}}\n" for name in dict.fromkeys(names))
+        if not given:
+            return []
+        output = await self.read("cat-file", "--batch-check=%(objectname)", stdin=given)
+        return list(dict.fromkeys(filter(_HASH.fullmatch, lines_of(output))))
+
+    async def references(self, *under: str) -> dict[str, str]:
+        """References, each with its object."""
+        output = await self.read("for-each-ref", "--format=%(objectname) %(refname)", *under)
+        pairs = (line.split(" ", 1) for line in lines_of(output))
+        return {name: target for target, name in pairs}
 
     async def range(self, text: str) -> str:
         """A range, or one commit, by hashes."""

@@ -175,8 +175,7 @@ async def _restore_references(
         else:
             orders.append(f"update {name}\0{new}\0{old or '0' * len(new)}\0")
     if orders:
-        given = "".join(orders).encode("utf-8", "surrogateescape")
-        await repository.run("update-ref", "-m", "undo", "--stdin", "-z", stdin=given)
+        await repository.run("update-ref", "-m", "undo", "--stdin", "-z", stdin="".join(orders))
     if now.stashes != then.stashes:
         await repository.attempt("update-ref", "-d", "refs/stash")
         for commit, message in reversed(then.stashes):
@@ -213,7 +212,7 @@ async def _restore_files(
     for name in from_index:
         await asyncio.to_thread(_clear, repository, name)
     if from_index:
-        given = "\0".join([*from_index, ""]).encode("utf-8", "surrogateescape")
+        given = "\0".join([*from_index, ""])
         await repository.run("checkout-index", "-f", "-q", "-z", "--stdin", stdin=given)
     for name in wanted:
         mode, digest = then.files.get(name, GONE)

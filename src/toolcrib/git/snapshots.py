@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +65,7 @@ class RepositoryState:
 
     def to_json(self) -> dict[str, Any]:
         """For the log; bytes that are no text are escaped."""
-        return {
-            "head": self.head,
-            "refs": self.refs,
-            "stashes": self.stashes,
-            "index": self.index,
-            "files": {name: list(state) for name, state in self.files.items()},
-            "untracked": self.untracked,
-            "state": self.state,
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> RepositoryState:
@@ -122,11 +114,7 @@ async def take_snapshot(
     if found.head == "ref: refs/heads/.invalid":  # where references are in tables
         ref = await repository.line("symbolic-ref", "-q", "HEAD")
         found.head = f"ref: {ref}" if ref else await repository.line("rev-parse", "HEAD")
-    listed = await repository.read(
-        "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/stash"
-    )
-    pairs = (line.split(" ", 1) for line in lines_of(listed))
-    found.refs = {name: target for target, name in pairs}
+    found.refs = await repository.references("refs/heads", "refs/tags", "refs/stash")
     if "refs/stash" in found.refs:
         output = await repository.read("stash", "list", "--format=%H %gs")
         found.stashes = [(line[:40], line[41:]) for line in lines_of(output)]
@@ -232,21 +220,13 @@ async def keep(repository: Repository, token: str, *moments: RepositoryState) ->
     parents = {moment.commit for moment in moments} - {""}
     if len(moments) > 1:
         parents |= moments[0].tips(moments[1])
-    commits = await _commits_among(repository, parents)
-    made = text_of(await repository.run("mktree", stdin="\n".join([*entries, ""]).encode()))
+    commits = await repository.commits_among(parents)
+    made = text_of(await repository.run("mktree", stdin="\n".join([*entries, ""])))
     args = [word for commit in sorted(commits) for word in ("-p", commit)]
     commit = await repository.run(
         "commit-tree", made.strip(), *args, "-m", "What undo_changes of toolcrib needs", env=OURS
     )
     await repository.run("update-ref", f"{KEEP}{token}", text_of(commit).strip())
-
-
-async def _commits_among(repository: Repository, objects: Iterable[str]) -> list[str]:
-    """The commits of some objects; a tag leads to its own."""
-    given = "\n".join(f"{name}^{{commit}}" for name in objects) + "\n"
-    output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=given.encode())
-    lines = lines_of(output)
-    return list(dict.fromkeys(line for line in lines if " " not in line and len(line) >= 40))
 
 
 async def forget(repository: Repository, token: str) -> None:
@@ -262,4 +242,4 @@ async def forget_old(repository: Repository) -> None:
     old = lines_of(listed)[MAX_STEPS_HELD:]
     if old:
         given = "".join(f"delete {name}\n" for name in old)
-        await repository.attempt("update-ref", "--stdin", stdin=given.encode())
+        await repository.attempt("update-ref", "--stdin", stdin=given)

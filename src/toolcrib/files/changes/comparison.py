@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import filterfalse
-from typing import Self
+from typing import Any, Self
 
 from toolcrib.core.errors import ToolError
 from toolcrib.core.settings import WorkspaceConfig
@@ -263,33 +263,32 @@ def changes_of(deltas: Iterable[Delta]) -> list[Change]:
     """What the log says about changes that were made already."""
     found: list[Change] = []
 
-    def add(kind: ChangeKind, delta: Delta) -> Change:
-        change = Change(kind, delta.path, number=len(found) + 1)
-        found.append(change)
-        return change
+    def add(kind: ChangeKind, delta: Delta, **fields: Any) -> None:
+        found.append(Change(kind, delta.path, number=len(found) + 1, **fields))
 
     for delta in deltas:
         before, after = delta.before, delta.after
+        first = before[0] if before else None
         if before and (after is None or after.kind == "link"):
-            change = add("delete", delta)
-            change.tree, change.before = before, before[0]
-            change.undoable = _is_stored(before)
+            add("delete", delta, tree=before, before=first, undoable=_is_stored(before))
         if after is None:
             continue
         if after.kind == "link":
-            change = add("create_tree", delta)
-            change.tree, change.after = (after,), after
+            add("create_tree", delta, tree=(after,), after=after)
         elif after.kind == "folder":
-            change = add("mode" if before else "folder", delta)
-            change.before, change.after = (before[0] if before else None), after
+            add("mode" if before else "folder", delta, before=first, after=after)
         else:
-            change = add("write", delta)
-            change.before, change.after = (before[0] if before else None), after
-            change.undoable = not before or bool(before[0].digest)
-            if delta.new is not None and is_index(delta.path):
-                with suppress(ToolError):
-                    change.index_digest = index_digest(delta.new)
+            undoable, digest = first is None or bool(first.digest), _digest_of_index(delta)
+            add("write", delta, before=first, after=after, undoable=undoable, index_digest=digest)
     return found
+
+
+def _digest_of_index(delta: Delta) -> str:
+    """What an index that was written says; "" for what is none, or cannot be read."""
+    if delta.new is not None and is_index(delta.path):
+        with suppress(ToolError):
+            return index_digest(delta.new)
+    return ""
 
 
 def _is_stored(tree: Sequence[EntryState]) -> bool:

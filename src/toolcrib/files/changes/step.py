@@ -304,6 +304,11 @@ class AppliedStep:
     note: str = ""
     replaced: frozenset[str] = frozenset()
 
+    @property
+    def note_line(self) -> str:
+        """The note as a further line of a text; "" without one."""
+        return f"\n{self.note}" if self.note else ""
+
     def place(self, path: SafePath) -> str:
         """How to name a file that was written: where it is, and that another stood there."""
         if path.display not in self.replaced:

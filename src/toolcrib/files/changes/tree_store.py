@@ -66,17 +66,17 @@ class TreeStore:
 
 def take(stored: str, folder: int, name: str) -> None:
     """Put a stored tree under a name of an open folder, where nothing stands."""
-    above, top = os.path.split(stored)
-    with opened(Path(above)) as fd, _refusals(name):
-        rename_new(fd, top, folder, name)
+    place = Path(stored)
+    with opened(place.parent) as fd, _refusals(name):
+        rename_new(fd, place.name, folder, name)
 
 
 def put(folder: int, name: str, stored: str) -> None:
     """Store a tree of an open folder, where none is stored yet."""
-    above, top = os.path.split(stored)
-    make_private(Path(above))
-    with opened(Path(above)) as fd:
-        rename_new(folder, name, fd, top)
+    place = Path(stored)
+    make_private(place.parent)
+    with opened(place.parent) as fd:
+        rename_new(folder, name, fd, place.name)
 
 
 def take_again(stored: str, before: EntryState | None, folder: int, name: str) -> None:
@@ -91,9 +91,9 @@ def give_back(folder: int, name: str, stored: str) -> None:
     if status_of(folder, name) is None:
         return
     try:
-        above, top = os.path.split(stored)
-        with opened(Path(above)) as fd:
-            rename_new(folder, name, fd, top)
+        place = Path(stored)
+        with opened(place.parent) as fd:
+            rename_new(folder, name, fd, place.name)
     except OSError:
         remove_tree(folder, name)
 

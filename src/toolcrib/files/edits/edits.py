@@ -34,9 +34,10 @@ from toolcrib.files.edits.line_matches import (
     Haystack,
     candidates,
     cause,
+    nearest,
     places_of,
-    region,
     significant,
+    without_margins,
 )
 from toolcrib.files.edits.lookalikes import fold_each, respelt, with_file_spelling
 from toolcrib.text.display import counted
@@ -308,6 +309,12 @@ class _Found:
     splices: list[Splice]
     method: str
     notes: Sequence[str] = ()
+
+
+def found_by(methods: Iterable[str]) -> str:
+    """How places were found that a quote does not name exactly; "" where all are exact."""
+    others = dict.fromkeys(method for method in methods if method != EXACT)
+    return f" (found by: {'; '.join(others)})" if others else ""
 
 
 def resolve_edits(
@@ -624,10 +631,7 @@ def _is_there(hay: Haystack, found: _Found, number: int) -> bool:
 
 def _without_margins(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     """Blank lines that old and new both begin or end with are left out of both."""
-    old, new = edit.old.split("\n"), edit.new.split("\n")
-    for end in (0, -1):
-        while len(old) > 1 and len(new) > 1 and not old[end].strip() and not new[end].strip():
-            del old[end], new[end]
+    old, new = without_margins(edit.old.split("\n"), edit.new.split("\n"))
     plain = Edit("\n".join(old), "\n".join(new), edit.all)
     if plain.old in (edit.old, plain.new) or not significant(plain.old):
         return None
@@ -672,8 +676,7 @@ def _overlap() -> BadInput:
 
 
 def _absent(hay: Haystack, old: str) -> NotFound:
-    reason, near = cause(hay, old), region(hay, old)
+    reason = cause(hay, old)
     why = f": {reason}" if reason else ""
-    listed = f"\nThe nearest lines of the file:\n{near}" if near else ""
     hint = READ_AGAIN if significant(old) else f"{READ_AGAIN} A text so short must be exact."
-    return NotFound(f"old is not in the file{why}.{listed}", hint=hint)
+    return NotFound(f"old is not in the file{why}.{nearest(hay, old)}", hint=hint)

@@ -129,6 +129,15 @@ def loose(line: str) -> str:
     return " ".join(fold(line).split())
 
 
+def without_margins(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Both without the blank lines that both begin or end with."""
+    old, new = list(old), list(new)
+    for end in (0, -1):
+        while len(old) > 1 and len(new) > 1 and not old[end].strip() and not new[end].strip():
+            del old[end], new[end]
+    return old, new
+
+
 MIN_SOLID_CHARS = 8
 """Characters that are not space which a quote must have to be found by these ways."""
 MIN_ALNUM_CHARS = 3
@@ -300,8 +309,11 @@ def cause(hay: Haystack, old: str) -> str:
     return ""
 
 
-def region(hay: Haystack, old: str) -> str:
-    """The lines most like a quote, with their numbers and what the quote says instead."""
+def nearest(hay: Haystack, old: str) -> str:
+    """The lines most like a quote, with their numbers and what the quote says instead.
+
+    As further lines of a message; "" where there are none.
+    """
     lines = old.strip("\n").split("\n")
     first = _region(hay, lines)
     if first is None:
@@ -319,7 +331,7 @@ def region(hay: Haystack, old: str) -> str:
             lines_out.append(f"  old: {cut(sent)}   (differs in space or look-alikes only)")
     if len(lines) > MAX_REGION_LINES:
         lines_out.append(f"  ({len(lines) - MAX_REGION_LINES} more lines)")
-    return "\n".join(lines_out)
+    return "\n".join(["", "The nearest lines of the file:", *lines_out]) if lines_out else ""
 
 
 def _region(hay: Haystack, lines: Sequence[str]) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 from toolcrib.core.context import Ctx
@@ -13,6 +13,7 @@ from toolcrib.core.tool import Param
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.difference import common_ends
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.edits import EXACT, EditOutcome, found_by
 from toolcrib.files.edits.indentation import lead_of, rewritten
 from toolcrib.files.edits.left_out import placeholder
 from toolcrib.files.edits.line_marks import (
@@ -27,8 +28,9 @@ from toolcrib.files.edits.line_matches import (
     Haystack,
     candidates,
     loose,
-    region,
+    nearest,
     significant,
+    without_margins,
 )
 from toolcrib.files.edits.patch_parser import FilePatch, Hunk, read_patch
 from toolcrib.files.edits.report import ChangeReport
@@ -41,15 +43,7 @@ from toolcrib.text.display import counted
 READ_AGAIN = "Read the file again and make the patch anew; nothing was changed."
 
 
-@dataclass(slots=True)
-class ResolvedHunks:
-    """Changes of a text, in order, and how their places were found."""
-
-    splices: list[Splice] = field(default_factory=list)
-    methods: list[str] = field(default_factory=list)
-
-
-def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
+def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> EditOutcome:
     """Find what hunks mean in a text.
 
     Each is found by its lines, all of them, exactly or with the differences that `spans`
@@ -61,13 +55,13 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
         BadInput: they are there more than once, or two hunks change the same lines.
     """
     hay = Haystack(text)
-    done = ResolvedHunks()
+    done = EditOutcome()
     after, moved, certain = 0, 0, True
     for number, hunk in enumerate(hunks, 1):
         name = f"hunk {number} of {len(hunks)}" if len(hunks) > 1 else "the hunk"
         if not hunk.old:
             done.splices.append(_added(hay, hunk, name))
-            done.methods.append("exact")
+            done.methods.append(EXACT)
             continue
         hunk, found, how = _found(hay, hunk, after, moved, name)  # noqa: PLW2901
         names = [how] if how else []
@@ -77,7 +71,7 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
             names.append(f"{DIFFERENCE_NAMES['numbers']} in the new lines")
         done.splices += _splices(hay, hunk, found)
         names += [n for key, n in DIFFERENCE_NAMES.items() if key in found.needs]
-        done.methods.append(" + ".join(names) or "exact")
+        done.methods.append(" + ".join(names) or EXACT)
         after = found.last + 1
         moved = found.first - hunk.at if hunk.at is not None else moved
         certain = certain and not moved
@@ -158,10 +152,7 @@ def _plainer(hunk: Hunk) -> Iterator[tuple[Hunk, int | None, str]]:
     if hunk.bare_old not in ([], hunk.old):
         bare = replace(hunk, old=hunk.bare_old, new=hunk.bare_new)
         yield bare, None, "lines without a sign"
-    old, new = list(hunk.old), list(hunk.new)
-    for end in (0, -1):
-        while len(old) > 1 and len(new) > 1 and not old[end].strip() and not new[end].strip():
-            del old[end], new[end]
+    old, new = without_margins(hunk.old, hunk.new)
     if len(old) < len(hunk.old):
         yield replace(hunk, old=old, new=new), None, "blank lines around"
     for plain in without_numbers(old, new):
@@ -180,9 +171,8 @@ def _place(hay: Haystack, hunk: Hunk, after: int, moved: int, name: str) -> Cand
     if hunk.at_end:
         found = [c for c in found if c.last == len(hay.lines) - 1]
     if not found:
-        near = region(hay, "\n".join(hunk.old))
-        listed = f"\nThe nearest lines of the file:\n{near}" if near else ""
-        raise NotFound(f"The lines of {name} are not in the file.{listed}", hint=READ_AGAIN)
+        near = nearest(hay, "\n".join(hunk.old))
+        raise NotFound(f"The lines of {name} are not in the file.{near}", hint=READ_AGAIN)
     for chosen in (
         found,
         [c for c in found if hunk.at is not None and c.first == hunk.at + moved],
@@ -411,11 +401,10 @@ def _update(step: Step, part: PatchPart) -> ChangeReport:
     after = loaded.faithful.spliced_text(done.splices)
     _refuse_empty(loaded, after, part.patch)
     data = need_size(path, loaded.faithful.spliced(done.splices))
-    methods = list(dict.fromkeys(method for method in done.methods if method != "exact"))
-    how = f" (found by: {'; '.join(methods)})" if methods else ""
+    how = found_by(done.methods)
     hunks = counted(len(done.methods), "hunk")
     if target is None or target.absolute == path.absolute:
-        step.write(path, data, expected=loaded.fingerprint, merged=not methods)
+        step.write(path, data, expected=loaded.fingerprint, merged=not how)
         line = f"{path.display}: {hunks} applied{how}"
     else:
         step.write(target, data, expected="", mode=path.stat().st_mode & MODE_BITS)

@@ -286,8 +286,16 @@ _GIT = re.compile(r'diff --git (?:"?a/(.+?)"? "?b/(.+?)"?)\s*')
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("w", "i"), ("b", "a")}
 _SIDE = {"-": "a", "+": "b"}
 _NOWHERE = "/dev/null"
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-_ESCAPED = re.compile(r"\\([0-7]{3}|.)")
+_ESCAPES = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"a": b"\a",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"v": b"\v",
+}
+_ESCAPED = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
 
 
 def is_header(lines: Sequence[str], at: int) -> bool:
@@ -493,18 +501,19 @@ def _path(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """A name as git quotes it where it has unusual characters."""
-    if not (text.startswith('"') and text.endswith('"') and len(text) > 1):
+    """A name as git writes it: in quotation marks where it has unusual characters."""
+    if len(text) < 2 or not (text.startswith('"') and text.endswith('"')):
         return text
-    data = bytearray()
-    position, inner = 0, text[1:-1]
-    for match in _ESCAPED.finditer(inner):
-        data += inner[position : match.start()].encode("utf-8", "surrogateescape")
-        code = match[1]
-        data += bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code).encode()
-        position = match.end()
-    data += inner[position:].encode("utf-8", "surrogateescape")
-    return data.decode("utf-8", "surrogateescape")
+    try:
+        raw = text[1:-1].encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # no name that git wrote
+        return text
+    return _ESCAPED.sub(_meaning, raw).decode("utf-8", "surrogateescape")
+
+
+def _meaning(escape: re.Match[bytes]) -> bytes:
+    code = escape[1]
+    return bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code)
 
 
 # What a patch says, whatever form it was written in.

@@ -203,6 +203,10 @@ class ChangeReport:
     whole: bool = False
     decoded: bool = False
 
+    def to_json(self) -> dict[str, Any]:
+        """What programs are told."""
+        return {"path": self.path, **self.data}
+
     def warnings(self) -> list[str]:
         """The notes, and what the change broke."""
         broken = broken_by(self.path, self.before, self.after)
@@ -232,10 +236,8 @@ def render_reports(files: Iterable[ChangeReport], lines: int = MAX_DIFF_LINES) -
 async def carry_out(step: Step, files: list[ChangeReport], text: str, ctx: Ctx) -> Result:
     """Make the changes, and answer with the text that tells of them."""
     applied = await ctx.use(Changes).apply(step, ctx)
-    if applied.note:
-        text = f"{text}\n{applied.note}"
     data = {
         "step": applied.step,
-        "files": [{"path": report.path, **report.data} for report in files],
+        "files": [report.to_json() for report in files],
     }
-    return Result(text=text, data=data, private=True)
+    return Result(text=text + applied.note_line, data=data, private=True)

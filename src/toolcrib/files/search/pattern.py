@@ -38,12 +38,12 @@ class Pattern:
     """
 
     text: str
-    literal: bool
-    reason: str
-    ignore_case: bool
-    engine: Any
-    rust: str | None
-    bare: bytes | None
+    literal: bool = False
+    reason: str = ""
+    ignore_case: bool = False
+    engine: Any = None
+    rust: str | None = None
+    bare: bytes | None = None
 
     @property
     def is_foreign(self) -> bool:

@@ -50,11 +50,7 @@ _HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode"
 """Hidden folders that are often there and large, beside those of `GENERATED_FOLDERS`."""
 
 NOT_UTF8 = Pattern(
-    text="",
-    literal=False,
-    reason="",
-    ignore_case=False,
-    engine=None,
+    "",
     rust=(
         r"(?-u:[\xC0\xC1\xF5-\xFF]|(?:^|[\x01-\x09\x0B-\x7F])[\x80-\xBF]"
         r"|[\xC2-\xF4](?:$|[\x01-\x09\x0B-\x7F\xC0-\xFF])|[\xC2-\xDF][\x80-\xBF]{2}"
@@ -62,7 +58,6 @@ NOT_UTF8 = Pattern(
         r"|[\xF0-\xF4][\x80-\xBF]{1,2}(?:$|[\x01-\x09\x0B-\x7F\xC0-\xFF])|[\xF0-\xF4][\x80-\xBF]{4}"
         r"|\x1B)"
     ),
-    bare=None,
 )
 """Fits lines that are not UTF-8, and those with an escape, as of ISO-2022-JP."""
 

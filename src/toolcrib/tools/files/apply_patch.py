@@ -49,7 +49,7 @@ async def apply_patch(
 
     step, reports, text = await in_thread(work, ctx.deadline)
     if dry_run:
-        data = {"dry_run": True, "files": [{"path": t.path, **t.data} for t in reports]}
+        data = {"dry_run": True, "files": [report.to_json() for report in reports]}
         return Result(
             text=f"{text}\nNothing is changed yet: dry_run=false does it.", data=data, private=True
         )

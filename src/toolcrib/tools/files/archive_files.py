@@ -185,8 +185,7 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
     text = f"Unpacked {counted(files, 'file')} into {folder.display}"
     if len(members) < len(found.members):
         text += f"\n{LEFT_OUT}"
-    if applied.note:
-        text += f"\n{applied.note}"
+    text += applied.note_line
     return Result(text=text, data={"folder": folder.display, "files": files, "step": applied.step})
 
 

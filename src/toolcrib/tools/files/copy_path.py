@@ -61,10 +61,8 @@ async def copy_path(
         text += f"\nLeft out, protected or special, or links that would lead there or out: {listed}"
     if copying.has_cached_code:
         text += f"\n{LEFT_OUT}"
-    if applied.note:
-        text += f"\n{applied.note}"
     return Result(
-        text=text,
+        text=text + applied.note_line,
         data={
             "source": source.display,
             "destination": destination.display,

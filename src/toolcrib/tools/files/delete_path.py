@@ -109,8 +109,7 @@ async def delete_path(
     text = f"Deleted {what} ({recovery})"
     if len(names) > 1:
         text = f"{text}\n{_listed(names)}"
-    if applied.note and not permanent:
-        text += f"\n{applied.note}"
+    text += "" if permanent else applied.note_line
     if closed:
         text += f"\nNot looked into, since the system does not allow it: {some_of(closed)}"
     return Result(text=text, data={"deleted": names, "step": applied.step, "permanent": permanent})

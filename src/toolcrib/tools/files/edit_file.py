@@ -15,6 +15,7 @@ from toolcrib.files.edits.edits import (
     EXACT,
     Edit,
     EditOutcome,
+    found_by,
     resolve_edits,
     resolve_in_lines,
 )
@@ -179,10 +180,8 @@ def _refuse_placeholder(edits: list[Edit], loaded: Loaded) -> None:
 
 def _report(path: SafePath, loaded: Loaded, outcome: EditOutcome) -> ChangeReport:
     count = sum(outcome.counts)
-    methods = list(dict.fromkeys(method for method in outcome.methods if method != "exact"))
-    how = f" (found by: {'; '.join(methods)})" if methods else ""
-    places = counted(count, "place")
-    line = f"{path.display}: {places} changed{how}" if loaded.exists else f"{path.display} created"
+    changed = f"{counted(count, 'place')} changed{found_by(outcome.methods)}"
+    line = f"{path.display}: {changed}" if loaded.exists else f"{path.display} created"
     notes = [f"Note: {note}." for note in outcome.notes]
     if loaded.faithful.encoding.guessed:
         notes.append(f"Note: the encoding is guessed: {loaded.faithful.encoding.name}.")

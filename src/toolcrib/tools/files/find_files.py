@@ -99,12 +99,15 @@ async def find_files(
         ctx.warn("The folder has too many files; only a part of them was looked at.")
     if not found:
         return _nothing(scope, catalog, text, used)
-    given = {"query": query, "path": "" if folder.display == "." else folder.display}
-    given |= {"mode": "" if mode == "auto" else mode, "depth": str(depth or "")}
+    given: dict[str, Any] = {
+        "query": query,
+        "path": "" if folder.display == "." else folder.display,
+        "mode": "" if mode == "auto" else mode,
+        "depth": str(depth or ""),
+        "limit": 0 if limit == 100 else limit,
+    }
     room = room_in(ctx.budget(find_files.name))
-    rest: dict[str, Any] = {k: v for k, v in given.items() if v}
-    rest |= {"limit": limit} if limit != 100 else {}
-    return _as_result(scope, catalog, used, found, (start, limit, room), rest)
+    return _as_result(scope, catalog, used, found, (start, limit, room), given)
 
 
 def _found(scope: SearchScope, catalog: Catalog, text: str, mode: Mode) -> tuple[str, list[str]]:
@@ -166,7 +169,7 @@ def _as_result(
         "paths": [scope.display(path) for path in found[start:end]],
         "unread": [scope.display(path) for path in catalog.unread[:MAX_UNREAD]],
     }
-    following = Next(find_files.name, given | {"start": end}) if more else None
+    following = Next.of(find_files.name, **given, start=end) if more else None
     return Result("\n".join((head, *lines)), data, truncated=more, next=following)
 
 

@@ -87,7 +87,7 @@ async def replace_in_files(
             "dry_run": True,
             "partly": found.partly,
             "left_out": _left_out_data(found),
-            "files": [{"path": t.path, **t.data} for t in reports],
+            "files": [report.to_json() for report in reports],
         }
         return Result(text=text, data=data, private=True)
     return await carry_out(step, reports, text, ctx)

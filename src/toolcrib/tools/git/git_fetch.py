@@ -13,7 +13,6 @@ from toolcrib.git.remotes import (
     changes_between,
     connected,
     fetched_remote,
-    references,
     remote_decision,
     transfer,
 )
@@ -45,14 +44,14 @@ async def git_fetch(
         found = await fetched_remote(repository, remote)
         name, address = found.name, found.address
         under = (f"refs/remotes/{name}", "refs/tags")
-        before = await references(repository, *under)
+        before = await repository.references(*under)
         args = ["--prune"] * prune + ["--no-recurse-submodules", "--no-write-fetch-head"]
         args += ["--no-auto-maintenance", "--quiet"]
         async with connected(ctx, address, trusted=repository.is_trusted) as connection:
             wanted = [branch_name(branch)] if branch else []
             args += [*connection.upload, name, *wanted]
             await transfer(repository, connection, "fetch", *args)
-        lines = await changes_between(repository, before, await references(repository, *under))
+        lines = await changes_between(repository, before, await repository.references(*under))
     return Result(
         text="\n".join(lines) or f"Nothing new at {name} ({address.display}).",
         data={"remote": name, "changes": lines},
