@@ -279,17 +279,15 @@ def vega_spec(
     names = list(data.series)
     y = {"field": "y", "type": "quantitative", "title": None if several else names[0]}
     x: dict[str, Any] = {"field": "x", "title": data.x_name or None, **_axis(kind, data, points)}
-    color: dict[str, Any] = {"value": colors[0]}
-    if several:
-        color = {"field": "series", "type": "nominal", "title": None, "sort": names}
+    by_series = {"field": "series", "type": "nominal", "title": None, "sort": names}
+    color = by_series if several else {"value": colors[0]}
     if kind == "histogram":
         x = {"field": "y", "bin": {"maxbins": 30}, "title": y["title"]}
         y = {"aggregate": "count", "type": "quantitative", "title": "count"}
         return spec | {"mark": "bar", "encoding": {"x": x, "y": y, "color": color}}
     if kind == "heatmap":
-        rows = {"field": "series", "type": "nominal", "title": None, "sort": names}
         heat = {"field": "y", "type": "quantitative", "title": None}
-        return spec | {"mark": "rect", "encoding": {"x": x, "y": rows, "color": heat}}
+        return spec | {"mark": "rect", "encoding": {"x": x, "y": by_series, "color": heat}}
     encoding: dict[str, Any] = {"x": x, "y": y, "color": color}
     if kind == "bar" and several:
         encoding["xOffset"] = {"field": "series", "sort": names}

@@ -18,6 +18,7 @@ from toolcrib.core.errors import (
     Unavailable,
     UnsupportedContent,
 )
+from toolcrib.core.package_data import package_table
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import Workspace
 from toolcrib.system.processes import Processes
@@ -58,17 +59,7 @@ MAX_EMPTY_PIXELS = 8_000_000
 """To which a picture without a line is enlarged: most large ones have no text."""
 RAPID_LANGUAGES = ("eng", "chi_sim", "chi_tra")
 LANGUAGE = re.compile(r"[A-Za-z]\w*([+/]\w+)*", re.ASCII)
-# ISO codes and names as tesseract calls its languages.
-LANGUAGES = {
-    "en": "eng", "english": "eng", "de": "deu", "german": "deu", "ger": "deu", "es": "spa",
-    "spanish": "spa", "fr": "fra", "french": "fra", "it": "ita", "italian": "ita", "pt": "por",
-    "nl": "nld", "pl": "pol", "ru": "rus", "russian": "rus", "uk": "ukr", "tr": "tur", "cs": "ces",
-    "sv": "swe", "da": "dan", "fi": "fin", "nb": "nor", "no": "nor", "hu": "hun", "el": "ell",
-    "ar": "ara", "he": "heb", "hi": "hin", "vi": "vie", "th": "tha", "ja": "jpn", "jp": "jpn",
-    "japanese": "jpn", "ko": "kor", "korean": "kor", "zh": "chi_sim", "chinese": "chi_sim",
-    "zh_cn": "chi_sim", "zh_hans": "chi_sim", "zh_tw": "chi_tra", "zh_hk": "chi_tra",
-    "zh_hant": "chi_tra",
-}  # fmt: skip
+LANGUAGES: dict[str, str] = package_table("documents/ocr_languages.toml")
 _EAST_ASIAN = r"[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _BETWEEN = re.compile(f"(?<={_EAST_ASIAN}) (?={_EAST_ASIAN}|[,.:;!?])")
 _NARROW = re.compile(f"(?<={_EAST_ASIAN}) ?[,:;!?] ?(?={_EAST_ASIAN}|$)")

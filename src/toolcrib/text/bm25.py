@@ -23,7 +23,8 @@ B = 0.75
 _CJK = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 # The humps of camelCase, "HTTPServer" as two, and digits apart from letters.
 _PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_DOUBLED = re.compile(r"([^aeioulsz])\1$")
+DOUBLED = re.compile(r"([^aeioulsz])\1$")
+"""A consonant twice at the end, as "running" has it before its ending."""
 
 
 @cache
@@ -48,7 +49,7 @@ def stem(word: str) -> str:
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
         if rest != word and len(rest) > 2 and re.search("[aeiouy]", rest):
-            word = _DOUBLED.sub(r"\1", rest)
+            word = DOUBLED.sub(r"\1", rest)
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 

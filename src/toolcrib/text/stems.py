@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from toolcrib.core.package_data import package_table
-from toolcrib.text.bm25 import stem
+from toolcrib.text.bm25 import DOUBLED, stem
 
 MIN_STEM_CHARS = 3
 """Letters that a stem keeps at least."""
@@ -53,8 +53,6 @@ _STRONG_EN, _STRONG_DE, _STRONG_ES = (
 _PAST_DE = re.compile(rf"(?:{'|'.join(_STRONG_DE)})$")
 _DIPHTHONG = re.compile(r"(?<=[bcdfghlmnprtvj])(?:(ue)|ie)(?=[^aeiou]{1,3}$)")
 
-_DOUBLED = re.compile(r"([^aeioulsz])\1$")
-
 
 def bare(word: str) -> str:
     """A word without its accents; of German, umlauts become their vowel."""
@@ -66,14 +64,14 @@ def bare(word: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def english(word: str) -> str:
-    """As `rank.stem`, and without the endings that make nouns of verbs."""
+    """As `bm25.stem`, and without the endings that make nouns of verbs."""
     word = bare(word)
     word = _STRONG_EN.get(word, word)
     if word.endswith("ied") and len(word) > 4:
         word = word[:-3] + "y"
     word = stem(word)
     while (rest := _ENGLISH.sub("", word)) != word:
-        word = _DOUBLED.sub(r"\1", rest)
+        word = DOUBLED.sub(r"\1", rest)
     return _last(word)
 
 

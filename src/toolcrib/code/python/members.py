@@ -11,14 +11,19 @@ from toolcrib.code.languages import name_set
 from toolcrib.code.places import ReferenceCollector
 from toolcrib.code.python.classes import ClassHierarchy, PythonClass, defines, method_of
 from toolcrib.code.python.inference import Inference, Values
-from toolcrib.code.python.names import add_occurrence, is_python, local_references, texts
+from toolcrib.code.python.names import (
+    ATTRIBUTE_CALLS,
+    add_occurrence,
+    is_python,
+    local_references,
+    texts,
+)
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import Function, decorator_names, last_name
 
 MAX_SCANNED_BYTES = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""
-_ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
 _OPERATOR_CALLS = ("attrgetter", "methodcaller")
 _FIELD_USES = ("asdict", "fields", "vars", "model_dump", "_asdict", "__dict__")
 
@@ -252,9 +257,9 @@ class MemberReferences:
 
     def _reached(self, found: ReferenceCollector) -> None:
         """Attributes that are reached by a text."""
-        files, _ = self.program.mentioning(*_ATTRIBUTE_CALLS, *_OPERATOR_CALLS)
+        files, _ = self.program.mentioning(*ATTRIBUTE_CALLS, *_OPERATOR_CALLS)
         for file in files:
-            for call in file.calls(*_ATTRIBUTE_CALLS):
+            for call in file.calls(*ATTRIBUTE_CALLS):
                 if len(call.args) < 2 or not isinstance(call.func, ast.Name):
                     continue
                 key = call.args[1]

@@ -319,7 +319,7 @@ def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[NameToken]:
 
 _EVALUATING_CALLS = ("eval", "exec")
 _NAMESPACE_CALLS = ("locals", "vars", "globals")
-_ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
+ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
 _IMPORT_CALLS = ("import_module", "__import__")
 
 
@@ -381,9 +381,9 @@ def _is_reached(file: PythonFile, call: ast.Call, name: str) -> bool:
 
 def of_modules(program: Program, paths: set[str], name: str) -> Iterator[str]:
     """Where any file reads an attribute of a module by its text."""
-    files, _ = program.mentioning(*_ATTRIBUTE_CALLS)
+    files, _ = program.mentioning(*ATTRIBUTE_CALLS)
     for file in files:
-        for call in file.calls(*_ATTRIBUTE_CALLS):
+        for call in file.calls(*ATTRIBUTE_CALLS):
             if len(call.args) < 2 or not _is_builtin(file, call):
                 continue
             found = program.meaning(file, call.args[0])
@@ -407,7 +407,7 @@ def _by_import(program: Program, paths: set[str], name: str) -> Iterator[str]:
 
 
 def _reaches(file: PythonFile, name: str) -> bool:
-    for call in file.calls(*_ATTRIBUTE_CALLS):
+    for call in file.calls(*ATTRIBUTE_CALLS):
         key = call.args[1] if len(call.args) > 1 else None
         if not isinstance(key, ast.Constant) or key.value == name:
             return True
@@ -457,7 +457,7 @@ def _is_value(file: PythonFile, node: ast.AST) -> bool:
         return False
     if isinstance(parent, ast.Call) and node in parent.args:
         # What asks for names by text is looked at apart.
-        return last_name(parent.func) not in (*_ATTRIBUTE_CALLS, "reload")
+        return last_name(parent.func) not in (*ATTRIBUTE_CALLS, "reload")
     return True
 
 
