@@ -365,10 +365,12 @@ class Toolbox:
         return replace(result, next=going_on(result.next, found.name, naming))
 
     def _disabled(self, found: Tool | CataloguedTool) -> ToolDisabled:
-        instead = found.group in ("files", "git") and "run_command" in self._listed
+        command = "kill JOB" if found.name == "stop_job" else "a command"
+        instead = found.group in ("files", "git") or found.name == "stop_job"
+        instead = instead and "run_command" in self._listed
         return ToolDisabled(
             f"{found.name} is not in the profile '{self.profile}'.",
-            hint=("run_command can do it with a command. " if instead else "")
+            hint=(f"run_command can do it with {command}. " if instead else "")
             + f"The user can add it: --profile {self.profile},{found.name}",
         )
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from toolcrib.text.cleaner import printed
+from toolcrib.text.display import some_of
 
 
 @each_case(
@@ -29,3 +30,7 @@ def test_printed(raw: str, left: str) -> None:
 @given(st.text(alphabet="ab\r\n\b\x1b[0m;]\x07", max_size=200))
 def test_nothing_invisible_is_left(text: str) -> None:
     assert not set(printed(text)) & set("\r\b\x1b\x07")
+
+
+def test_names_in_a_row_are_shown_as_text() -> None:
+    assert some_of(["a", "b\x1b[0m\n", "c", "d"], 2) == r"a, b\x1b[0m\n and 2 more"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.git.written_names import names_between
-from toolcrib.text.display import printable, some_of
+from toolcrib.text.display import some_of
 
 UNSET = frozenset({"unspecified", "unset", "set", ""})
 
@@ -40,7 +40,7 @@ async def note_as_stored(repository: Repository, before: str, after: str) -> str
         return ""
     found = await filtered(repository, await names_between(repository, before, after))
     kinds = ", ".join(sorted(set(found.values())))
-    names = some_of([printable(name) for name in found], 5)
+    names = some_of(found, 5)
     if not found:
         return ""
     return f"as git stores them, since their filter ({kinds}) does not run here: {names}"

@@ -26,7 +26,7 @@ from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
 from toolcrib.state.blobs import digest_of
-from toolcrib.text.display import printable, some_of
+from toolcrib.text.display import some_of
 
 MAX_TODO_BYTES = 2_000_000
 HARMLESS_ORDERS = frozenset(
@@ -60,7 +60,7 @@ async def ask_about(
             found = protected_among(repository, dict.fromkeys(names))
             found = found or await _acting_among(repository, names)
             if found:
-                listed = some_of([printable(name) for name in found], 5)
+                listed = some_of(found, 5)
                 # What was allowed is what it would write now, not what a branch holds later.
                 references = await repository.run(
                     "for-each-ref", "--format=%(objectname)%(refname)"
@@ -217,7 +217,7 @@ async def refuse_hidden_changes(
         return
     files = (await status_of(repository, untracked="no")).files
     if found := [file.name for file in files if repository.is_hidden(file.name)]:
-        listed = some_of([printable(name) for name in found], 3)
+        listed = some_of(found, 3)
         raise Denied(
             f"git would store {listed}, which is protected from reading and changed.",
             hint="The user can commit it, put it back, or merge in a terminal.",

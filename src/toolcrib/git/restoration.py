@@ -112,7 +112,7 @@ async def refuse_stale(
         wrong = [n for n in sorted(names) if now.files.get(n) != after.files.get(n)]
         taken = [n for n in sorted(names) if _is_in_place_of(n, now, after)]
         if wrong or taken:
-            changed.append(f"changed since: {some_of([printable(n) for n in wrong or taken], 5)}")
+            changed.append(f"changed since: {some_of(wrong or taken, 5)}")
     if changed:
         raise Conflict(f"Nothing was undone: {'; '.join(changed[:4])}.", hint=STALE_HINT)
 

@@ -8,7 +8,7 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 UNITS = ("bytes", "KB", "MB", "GB", "TB")
@@ -32,10 +32,11 @@ def counted(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
-def some_of(names: Sequence[str], limit: int = 3) -> str:
-    """The first of some names: `a, b, c and 2 more`."""
-    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+def some_of(names: Iterable[str], limit: int = 3) -> str:
+    """The first of some names as they can be shown: `a, b, c and 2 more`."""
+    listed = [printable(name) for name in names]
+    more = f" and {len(listed) - limit:,} more" if len(listed) > limit else ""
+    return ", ".join(listed[:limit]) + more
 
 
 def some_lines(lines: Sequence[str], limit: int) -> str:

@@ -106,7 +106,7 @@ class SpecifierResolver:
         if known is None:
             known = (".", {}, None)
             for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
-                with suppress(AttributeError):
+                with suppress(AttributeError, TypeError):  # of another form
                     settings = settings_of(self._project, join(folder, name)) or {}
                     options = settings.get("compilerOptions") or {}
                     base = options.get("baseUrl")

@@ -103,7 +103,8 @@ async def create_document(
     if _HTML_PAGE.fullmatch(content):
         raise BadInput(
             "The content is HTML, and what is taken is Markdown.",
-            hint="Send Markdown: # heading, - item, | cell |, ![](picture.png).",
+            hint="Send Markdown: # heading, - item, | cell |, ![](picture.png)."
+            + (" write_file takes HTML as it is." if kind == "html" else ""),
         )
     pictures, reasons = await _pictures(content, place, ctx) if kind != "xlsx" else ({}, {})
     answer, made = await _made(kind, title[:250], content, pictures, ctx)

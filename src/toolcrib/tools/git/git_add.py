@@ -13,7 +13,7 @@ from toolcrib.git.contents import stage
 from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.steps import git_step
-from toolcrib.text.display import counted, printable, some_of
+from toolcrib.text.display import counted, some_of
 
 
 @tool(
@@ -41,6 +41,6 @@ async def git_add(
         async with git_step(repository, git_add.name, files=False):
             found = await stage(repository, [] if all or "" in names else names)
     what = counted(len(found.names), "file")
-    listed = some_of([printable(name) for name in found.names], 10)
+    listed = some_of(found.names, 10)
     lines = [f"Staged {what}: {listed}" if found.names else "Nothing was to be staged."]
     return Result(text="\n".join([*lines, *found.notes]), data={"staged": found.names})

@@ -85,7 +85,7 @@ async def git_commit(
         unmerged = [file.name for file in status.unmerged]
         if unmerged and not all:
             raise Conflict(
-                f"Still in conflict: {some_of([printable(n) for n in unmerged], 5)}.",
+                f"Still in conflict: {some_of(unmerged, 5)}.",
                 hint="git_conflicts shows the sides and takes a choice.",
             )
         notes: list[str] = []

@@ -71,7 +71,7 @@ async def git_conflicts(
         if name and name not in names:
             raise NotFound(
                 f"{repository.display(name)} is not in conflict.",
-                hint=f"In conflict: {some_of([printable(n) for n in names], 5) or 'nothing'}.",
+                hint=f"In conflict: {some_of(names, 5) or 'nothing'}.",
             )
         if not names:
             done = going_on(status.in_progress)

@@ -128,7 +128,7 @@ def _described(scan: Scan, old: list[OldSecret] | None) -> tuple[list[str], dict
             for one in gone[:MAX_LISTED]
         ]
     if scan.protected:
-        hidden = some_of([printable(name) for name in scan.protected], 5)
+        hidden = some_of(scan.protected, 5)
         lines.append(f"Not looked into, protected: {hidden}")
     if scan.large:
         lines.append(f"Not looked into, too large or unreadable: {some_of(scan.large, 5)}")
