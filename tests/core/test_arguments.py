@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
@@ -12,6 +13,7 @@ from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, JsonObject, Param, Seconds, tool
+from toolcrib.files.paths import Workspace
 from toolcrib.middleware.validate import bind
 
 
@@ -47,9 +49,13 @@ async def sample(
 
 
 class Notes(list[str]):
-    """What a call would be warned of."""
+    """What a call would be warned of, without a folder to look for files in."""
 
     warn = list.append
+    session = SimpleNamespace(directory="")
+
+    def use(self, kind: type[Workspace]) -> Workspace:
+        return kind([])
 
 
 async def bound(given: Any) -> dict[str, Any]:

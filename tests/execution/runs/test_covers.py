@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,6 +94,28 @@ async def test_a_program_in_a_folder_that_the_user_moves_reads_nothing_that_come
         await lines_of(running, "hidden")
     assert (root / "moved/.npmrc").read_text() == "KEY=new\n"
     await running.finish()
+
+
+async def test_new_folders_beside_a_mount_of_the_user_stay(bench: RunBench, root: Path) -> None:
+    (root / "mnt").mkdir()
+    words = ["mount", "-t", "tmpfs", "tmpfs", str(root / "mnt")]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("this process cannot mount")
+    try:
+        running = await bench.start(
+            "echo begins; until [ -e new/.npmrc ]; do sleep 0.05; done; "
+            "while cat new/.npmrc 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; "
+            "sleep 2; mv new away 2>&1; echo tried; sleep 60"
+        )
+        await lines_of(running, "begins")
+        (root / "new").mkdir()
+        (root / "new/.npmrc").write_text("KEY=new\n")
+        async with asyncio.timeout(60):
+            await lines_of(running, "tried")
+        assert (root / "new/.npmrc").is_file()
+        await running.finish()
+    finally:
+        subprocess.run(["umount", "-l", words[-1]], check=True)
 
 
 async def test_what_goes_and_comes_back_is_covered_in_the_end(bench: RunBench, root: Path) -> None:

@@ -321,10 +321,13 @@ class BackgroundGuard:
                 await helper.close()
         self._mounted |= self._mount_points()
         if left and not has_ended(self._confined().namespace):
-            for path in left:  # it is tried again with the next look, also if it is gone
+            # What lies in a folder that could not be pinned is tried again with it.
+            inside = tuple(f"{path}/" for path in left)
+            again = [path for path in self._covered if path.startswith(inside)]
+            for path in (*left, *again):  # it is tried with the next look, also if it is gone
                 self._covered.pop(path, None)
                 self._pinned.pop(path, None)
-            self._uncovered.update(left)
+            self._uncovered.update(left, again)
             if there := [printable(p) for p in left if os.path.lexists(p)]:  # noqa: ASYNC240 - a look
                 self._note(f"could not be covered at once: {some_of(there)}")
 

@@ -117,7 +117,10 @@ def pin(folder: int, path: str) -> None:
     places in it later. The folder above it is mounted once more instead, and the pin in there.
     """
     above, name = os.path.split(path)
-    copy = call(OPEN_TREE, AT_FDCWD, os.fsencode(above), CLONE)
+    try:
+        copy = call(OPEN_TREE, AT_FDCWD, os.fsencode(above), CLONE)
+    except OSError:  # what the user mounted in there has to be in the copy
+        copy = call(OPEN_TREE, AT_FDCWD, os.fsencode(above), CLONE | RECURSIVE)
     attach(copy, os.open(PINS, os.O_PATH))  # on top of the one before
     place = os.open(f"{PINS}/{name}", os.O_PATH | os.O_NOFOLLOW)
     attach(call(OPEN_TREE, folder, b"", CLONE | EMPTY_PATH), place)
