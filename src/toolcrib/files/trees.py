@@ -515,6 +515,15 @@ def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:
     return [path for _, path in sorted(dated, key=lambda item: (-item[0], item[1]))]
 
 
+def topmost(paths: Iterable[str]) -> list[str]:
+    """Those of some paths that lie in none of the others."""
+    found: list[str] = []
+    for path in sorted(paths, key=lambda path: path.split("/")):
+        if not found or not path.startswith(f"{found[-1].rstrip('/')}/"):
+            found.append(path)
+    return found
+
+
 def names_beneath(
     tops: Iterable[str], *, max_folders: int, max_seconds: float, max_depth: int
 ) -> Iterator[str]:

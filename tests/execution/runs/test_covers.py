@@ -118,6 +118,32 @@ async def test_new_folders_beside_a_mount_of_the_user_stay(bench: RunBench, root
         subprocess.run(["umount", "-l", words[-1]], check=True)
 
 
+async def test_what_the_user_mounts_later_stays_out(bench: RunBench, root: Path) -> None:
+    inner = root / "mnt/in"
+    mounts = ["mount", "-t", "tmpfs", "tmpfs"]
+    (root / "mnt").mkdir()
+    if subprocess.run([*mounts, str(root / "mnt")], capture_output=True, check=False).returncode:
+        pytest.skip("this process cannot mount")
+    try:
+        subprocess.run(["mount", "--make-shared", str(root / "mnt")], check=True)
+        inner.mkdir()
+        running = await bench.start(
+            "echo begins; until [ -e go ]; do sleep 0.05; done; "
+            "grep -q KEY mnt/in/.env 2>/dev/null || echo hidden"
+        )
+        await lines_of(running, "begins")
+        await asyncio.sleep(2)  # the guard has looked by then
+        subprocess.run([*mounts, str(inner)], check=True)
+        (inner / ".env").write_text("KEY=new\n")
+        (root / "go").touch()
+        async with asyncio.timeout(60):
+            await lines_of(running, "hidden")
+        await running.finish()
+    finally:
+        for place in (inner, root / "mnt"):
+            subprocess.run(["umount", "-l", str(place)], capture_output=True, check=False)
+
+
 async def test_what_goes_and_comes_back_is_covered_in_the_end(bench: RunBench, root: Path) -> None:
     (root / "d").mkdir()
     running = await bench.start(

@@ -46,7 +46,7 @@ from toolcrib.files.repositories.quarantine import (
     notes_on,
 )
 from toolcrib.files.tree_events import TreeEvents
-from toolcrib.files.trees import entries_beneath, is_file, is_folder
+from toolcrib.files.trees import entries_beneath, is_file, is_folder, topmost
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import read
 from toolcrib.system.unix_sockets import (
@@ -108,6 +108,7 @@ class BackgroundGuard:
         self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
         self._failures = 0
+        self._is_apart = False
         self._link: Diagnostic | None = None
         self._covers_sockets = False
         self._stop = asyncio.Event()
@@ -263,7 +264,7 @@ class BackgroundGuard:
         found = set(paths)
         folders = [p for p in found if os.path.isdir(p) and not os.path.islink(p)]  # noqa: PTH112, PTH114
         entries = entries_beneath(
-            _topmost(folders),
+            topmost(folders),
             max_folders=MAX_NEW_FOLDERS,
             max_seconds=MAX_LOOK_SECONDS,
             max_depth=MAX_PATH_NAMES,
@@ -307,11 +308,12 @@ class BackgroundGuard:
         covers = await asyncio.to_thread(lambda: masks_of_settings(self._new_masks(paths), ()))
         namespace = self._confined().namespace
         self._uncovered.difference_update(paths)
-        if namespace < 0 or not covers:
+        if namespace < 0 or (self._is_apart and not covers):
             return
         left = [mask.path for mask in covers]
         with suppress(OSError):
             helper = await NamespaceHelper.open(self._processes, namespace, "mnt")
+            self._is_apart = True
             try:
                 for mask in covers:
                     with suppress(OSError):
@@ -322,8 +324,7 @@ class BackgroundGuard:
         self._mounted |= self._mount_points()
         if left and not has_ended(self._confined().namespace):
             # What lies in a folder that could not be pinned is tried again with it.
-            inside = tuple(f"{path}/" for path in left)
-            again = [path for path in self._covered if path.startswith(inside)]
+            again = [c for c in self._covered if any(c.startswith(f"{path}/") for path in left)]
             for path in (*left, *again):  # it is tried with the next look, also if it is gone
                 self._covered.pop(path, None)
                 self._pinned.pop(path, None)
@@ -441,12 +442,3 @@ def _is_secret(place: SafePath) -> bool:
         with suppress(OSError):
             data = read_plain(place.absolute, MAX_SETTINGS_BYTES, follow=False)
     return without_credentials(data) != data
-
-
-def _topmost(folders: Iterable[str]) -> list[str]:
-    """Those that lie in none of the others."""
-    found: list[str] = []
-    for path in sorted(folders, key=lambda path: path.split("/")):
-        if not found or not path.startswith(f"{found[-1].rstrip('/')}/"):
-            found.append(path)
-    return found

@@ -20,7 +20,7 @@ import socket
 import stat
 import struct
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
@@ -33,7 +33,7 @@ OPENAT2, AT_FDCWD, NO_SYMLINKS = 437, -100, 0x04
 CLONE, EMPTY_PATH, RECURSIVE = 1, 0x1000, 0x8000
 FROM_EMPTY, TO_EMPTY = 4, 0x40
 SET_STRING, CREATE = 1, 6
-READ_ONLY = 1
+READ_ONLY, PRIVATE = 1, 1 << 18
 SOCK_DIAG = 4
 FREEBIND = 15
 """The loopback may not be up yet."""
@@ -96,12 +96,12 @@ def cover(kind: str, path: str, content: str) -> None:
             return
         if kind == "fixed":  # with what covers places in it
             tree = held(call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH | RECURSIVE))
-            set_read_only(tree)
+            change_mounts(tree, b"", READ_ONLY, 0)
         elif kind == "copy" and not stat.S_ISDIR(mode):
             folder = held(in_memory(b"0755", 0))
             write_file(folder, os.fsencode(content))
             tree = held(call(OPEN_TREE, folder, FILE, CLONE))
-            set_read_only(tree)
+            change_mounts(tree, b"", READ_ONLY, 0)
         elif stat.S_ISDIR(mode):
             tree = held(in_memory(b"0000", READ_ONLY))
         else:
@@ -135,10 +135,10 @@ def attach(tree: int, place: int) -> None:
         os.close(place)
 
 
-def set_read_only(tree: int) -> None:
-    """Let nothing in a mount be changed."""
-    attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
-    call(MOUNT_SETATTR, tree, b"", EMPTY_PATH | RECURSIVE, attributes, len(attributes))
+def change_mounts(tree: int, path: bytes, attributes: int, propagation: int) -> None:
+    """Change a mount and those in it."""
+    packed = struct.pack("4Q", attributes, 0, propagation, 0)
+    call(MOUNT_SETATTR, tree, path, EMPTY_PATH | RECURSIVE, packed, len(packed))
 
 
 def write_file(folder: int, content: bytes) -> None:
@@ -178,6 +178,9 @@ def main() -> None:
     link = socket.socket(fileno=0)
     try:
         enter(int(sys.argv[1]), sys.argv[2])
+        if sys.argv[2] == "mnt":  # what the user mounts from here on has no covers, and stays out
+            with suppress(OSError):  # before Linux 5.12
+                change_mounts(AT_FDCWD, b"/", 0, PRIVATE)
         link.send(b"+")
         while request := os.fsdecode(link.recv(MAX_REQUEST_BYTES)):
             kind, _, rest = request.partition(" ")

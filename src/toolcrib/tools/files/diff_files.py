@@ -19,6 +19,7 @@ from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.lines import TextFile
 from toolcrib.files.handles import Entry, Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.trees import topmost
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted, printable
 from toolcrib.tools.files.folder_entries import MAX_ENTRIES, is_bulk, walk
@@ -258,8 +259,8 @@ def compare_folders(a: SafePath, b: SafePath, check: Checkpoint) -> tuple[str, d
     """
     (left, left_end), (right, right_end) = _tree(a, check), _tree(b, check)
     cut = not (left_end and right_end)
-    only_a = _tops(sorted(left.keys() - right.keys()))
-    only_b = _tops(sorted(right.keys() - left.keys()))
+    only_a = topmost(left.keys() - right.keys())
+    only_b = topmost(right.keys() - left.keys())
     differing: list[str] = []
     unread: list[str] = []
     same, budget = 0, MAX_FOLDER_BYTES
@@ -296,15 +297,6 @@ def _tree(folder: SafePath, check: Checkpoint) -> tuple[dict[str, Entry], bool]:
             return found, False
         found[listed.path] = listed.entry
     return found, True
-
-
-def _tops(names: list[str]) -> list[str]:
-    """The names without those beneath another of them."""
-    tops: list[str] = []
-    for name in names:
-        if not tops or not name.startswith(f"{tops[-1]}/"):
-            tops.append(name)
-    return tops
 
 
 def _verdict(
