@@ -164,7 +164,7 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
-        words += ["--dir", f"{PINS}/top", "--symlink", "/run", "/var/run"]
+        words += ["--dir", f"{PINS}/top", "--chmod", "0000", PINS, "--symlink", "/run", "/var/run"]
         seen = (*self.readable, *self.writable, *self.roots, *self.links)
         if not any(is_among(path, ["/var/tmp"]) for path in seen):  # noqa: S108
             words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108
@@ -172,7 +172,7 @@ class SandboxRoot:
             if path not in self.copies:
                 words += ["--perms", "0444", "--file", str(fd), path]
         words += self._folders()
-        words += [*self._masked(files), "--chmod", "0000", PINS]
+        words += self._masked(files)
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"]
         return words
 
@@ -252,6 +252,8 @@ class SandboxRoot:
             pinned.update(folders_above(place, self.roots))
         tops = {root: f"{PINS}/{number}" for number, root in enumerate(self.roots)}
         found: dict[str, str] = {}
+        if is_among(PINS, [*self.roots, *self.readable, *self.writable]):
+            return found  # it would be the machine's own
         for path in sorted(pinned.difference(self.roots), key=_depth, reverse=True):
             if root := self._written_root(path):
                 found.setdefault(tops[root], root)

@@ -220,8 +220,8 @@ def _set_pid_max(pid: int, highest: str) -> None:
 # mounts by path. Another run may put a link in the place of a folder meanwhile, and what is
 # mounted then is something else, or stands elsewhere.
 
-MOUNT_SECONDS, PAUSE_SECONDS = 10.0, 0.0005
-"""How long the mounts may take, and between two looks; it takes some milliseconds."""
+MOUNT_SECONDS, PAUSE_SECONDS = 60.0, 0.0005
+"""How long the mounts may take, thousands of masks too, and between two looks."""
 MAX_REFUSED = 20
 
 

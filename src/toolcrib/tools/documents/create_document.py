@@ -45,7 +45,8 @@ MAX_PICTURE_BYTES = 10_000_000
 PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 # What may be a picture of Markdown; which of them are, the parser says.
 _TARGETS = re.compile(
-    r"!\[[^\]]*\]\(\s*(?:<([^>\n]+)>|([^\s)]+))|^ {0,3}\[[^\]]+\]:\s*(\S+)", re.MULTILINE
+    r"!\[[^\]]{0,500}\]\(\s{0,9}(?:<([^>\n]+)>|([^\s)]+))|^ {0,3}\[[^\]\n]{1,500}\]:[ \t]*(\S+)",
+    re.MULTILINE,
 )
 _HTML_PAGE = re.compile(
     r"\s*<(?:!doctype|html|head|body|div|p|h[1-6]|table|ul|ol)\b.*>\s*", re.IGNORECASE | re.DOTALL
