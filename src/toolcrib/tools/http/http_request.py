@@ -82,11 +82,11 @@ async def http_request(
     body: Annotated[AnyJson, Param("JSON, form or text.")] = None,
     auth: Annotated[str, Param("Name of a configured secret.")] = "",
     filter: Annotated[str, Param("jq expression.")] = "",  # noqa: A002 - the name that models know
-    save_as: Annotated[WritablePath | None, Param("Downloads to this file.", plain=True)] = None,
+    save_as: Annotated[WritablePath | None, Param("Path to download to.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Send an HTTP request to an API, or download a file; gives headers and body.
+    """Send an HTTP request to an API, or download; gives status, headers and body.
 
     An error status is an answer like any other. Keys are never typed: `auth` names one
     that the user configured. `filter` picks from a JSON answer. To read pages use
