@@ -144,6 +144,27 @@ async def test_what_the_user_mounts_later_stays_out(bench: RunBench, root: Path)
             subprocess.run(["umount", "-l", str(place)], capture_output=True, check=False)
 
 
+@pytest.mark.parametrize("there", [True, False])
+async def test_what_a_new_link_with_a_protected_name_leads_to_is_covered(
+    bench: RunBench, root: Path, there: bool
+) -> None:
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.05; done; sleep 2; "
+        "cat .env t/sec.txt 2>&1 | grep -q KEY || echo hidden; sleep 60"
+    )
+    await lines_of(running, "begins")
+    (root / "t").mkdir()
+    if there:
+        (root / "t/sec.txt").touch()
+    (root / ".env").symlink_to("t/sec.txt")
+    await asyncio.sleep(1)
+    (root / "t/sec.txt").write_text("KEY=new\n")
+    (root / "go").touch()
+    async with asyncio.timeout(60):
+        await lines_of(running, "hidden")
+    await running.finish()
+
+
 async def test_what_goes_and_comes_back_is_covered_in_the_end(bench: RunBench, root: Path) -> None:
     (root / "d").mkdir()
     running = await bench.start(

@@ -25,6 +25,7 @@ from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_end
 from toolcrib.execution.sandbox.namespaces import mount_points
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.credentials import (
     MAX_SETTINGS_BYTES,
     may_be_settings,
@@ -62,8 +63,7 @@ DEBOUNCE_SECONDS, CHECK_SECONDS = 0.02, 0.3
 MAX_LAST_LOOK_SECONDS = 10.0
 MAX_REFUSALS = 5
 """How often a program may make the same that git would obey, until it is ended."""
-MAX_NEW_FOLDERS = 2_000
-MAX_LOOK_SECONDS = 1.0
+MAX_NEW_FOLDERS, MAX_LOOK_SECONDS = 2_000, 1.0
 MAX_PATH_NAMES = 160
 """Folders in new ones, or in all at the start, that are looked into, for how long, and how many
 names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
@@ -305,9 +305,9 @@ class BackgroundGuard:
         return is_ordinary
 
     async def _cover(self, paths: Iterable[str]) -> None:
+        self._uncovered.difference_update(paths)
         covers = await asyncio.to_thread(lambda: masks_of_settings(self._new_masks(paths), ()))
         namespace = self._confined().namespace
-        self._uncovered.difference_update(paths)
         if namespace < 0 or (self._is_apart and not covers):
             return
         left = [mask.path for mask in covers]
@@ -359,26 +359,28 @@ class BackgroundGuard:
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
         """What is protected and not covered, or not covered any more."""
         lost = self._mounted - self._mount_points()
-        for path in paths:
-            place = self._workspace.find(path)
+        for link in paths:
+            place = self._workspace.find(link)
             if place is None:
                 continue
-            is_socket = _is_socket_of_others(path)
+            is_socket = _is_socket_of_others(link)
             if not (
                 is_socket or place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
             ):
                 continue
-            if place.parts[-1] == ".git":
-                continue  # git writes in it; what it obeys has names of its own, or is judged
-            if self._is_in_new_repository(place) and not _is_secret(place):
+            # In `.git` git writes; what it obeys has names of its own, or is judged.
+            is_new = self._is_in_new_repository(place) and not _is_secret(place)
+            path = real_path(link)
+            if place.parts[-1] == ".git" or is_new or not self._workspace.holds(path):
                 continue
+            if os.path.islink(link):  # noqa: PTH114 - what it leads to may come yet, or another
+                self._uncovered.add(link)
             try:
                 status = os.lstat(path)
             except OSError:
                 continue
-            known = self._covered.get(path) == (status.st_dev, status.st_ino)
             # A file that is removed takes its cover along, and the next one may get its number.
-            if not known or path in lost:
+            if self._covered.get(path) != (status.st_dev, status.st_ino) or path in lost:
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield from self._above(path)
                 self._covers_sockets |= is_socket
@@ -420,9 +422,7 @@ def _is_socket_of_others(path: str) -> bool:
     """
     try:
         status = os.lstat(path)
-        if not stat.S_ISSOCK(status.st_mode):
-            return False
-        return status.st_ino & 0xFFFFFFFF in bound_inodes()
+        return stat.S_ISSOCK(status.st_mode) and status.st_ino & 0xFFFFFFFF in bound_inodes()
     except OSError:  # it is gone, or the kernel does not say
         return is_named(path)
 
@@ -437,8 +437,8 @@ def _is_secret(place: SafePath) -> bool:
     """Whether it must not be read, or has settings with credentials: git is done with those."""
     if place.gate.pattern(place, "read"):
         return True
-    data = b""
-    if may_be_settings(place.name):
-        with suppress(OSError):
-            data = read_plain(place.absolute, MAX_SETTINGS_BYTES, follow=False)
-    return without_credentials(data) != data
+    with suppress(OSError):
+        is_read = may_be_settings(place.name)
+        data = read_plain(place.absolute, MAX_SETTINGS_BYTES, follow=False) if is_read else b""
+        return without_credentials(data) != data
+    return False
