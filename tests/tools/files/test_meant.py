@@ -87,7 +87,7 @@ async def test_a_glob_as_a_path_is_told(box: Toolbox, ws: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"version = \\d", "TODO OR version", "/version = /i", '"version ="', "'version'"]
+    "pattern", [r"version = \\d", "TODO OR version", "/VERSION = /i", '"version ="', "'version'"]
 )
 async def test_a_pattern_in_the_words_of_others_finds(box: Toolbox, ws: Path, pattern: str) -> None:
     (ws / "a.txt").write_text("version = 1\n")

@@ -18,6 +18,7 @@ _CLASSES = {
     "s": " \\t\\r\\f\\x{0b}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}",
 }
 _ENCLOSED = re.compile(r"""^(?:(["'])(?=.+\1$)|/(?=.+/[gimsu]*$))(.+)(?:\1|/[gimsu]*)$""")
+_ANY_CASE = re.compile(r"/.+/[gmsu]*i[gmsu]*")
 _BASIC = re.compile(r"\\([|(){}+?])")
 """Signs that basic expressions of POSIX have with a backslash, as in grep."""
 _SIGNS = "\\.+*?()|[]{}^$"
@@ -109,7 +110,8 @@ def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator
             yield replace(found, reason="nothing fits it as RE2 has it")
     meant = _ENCLOSED.sub(r"\2", pattern.text.replace("\\\\", "\\")).replace(" OR ", "|")
     if meant != pattern.text:
-        found = pattern_of(meant, literal=False, case_sensitive=case_sensitive)
+        sensitive = False if _ANY_CASE.fullmatch(pattern.text) else case_sensitive
+        found = pattern_of(meant, literal=False, case_sensitive=sensitive)
         yield replace(found, reason="nothing fits it as it was sent")
     if set(_SIGNS) & set(pattern.text):
         found = pattern_of(pattern.text, literal=True, case_sensitive=case_sensitive)

@@ -43,13 +43,13 @@ def place_hints(
     lines = [line[:MAX_LINE_CHARS] for line in output.splitlines()[-MAX_LINES:]]
     refused = [line for line in lines if DENIED in line.lower()]
     if names := _protected(ctx, folder, _words(refused)):
-        listed = printable(some_of(names, MAX_NAMED))
+        listed = some_of(names, MAX_NAMED)
         yield f"protected from runs: {listed}; the user can change that{_but(names) * git}"
     elif git:
         matches = filter(None, map(CHANGED_IN_GIT.match, lines))
         found = (next(filter(None, match.groups())).strip('"') for match in matches)
         if names := _protected(ctx, folder, found):
-            listed = printable(some_of(names, MAX_NAMED))
+            listed = some_of(names, MAX_NAMED)
             yield f"git cannot tell whether these changed, as runs cannot read them: {listed}"
     for line in lines:
         if place := _meant_at_home(ctx, line, folder):
