@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from toolcrib.chatflow.flow import STAGES, run_stages, select_stages
-from toolcrib.chatflow.phrases import LANGUAGES, TEXTS, heard, language_of, worded
+from toolcrib.chatflow.phrases import TEXTS, heard, language_of, worded
 from toolcrib.chatflow.prompt import Attachment, Prompt, StageContext, text_of
 from toolcrib.chatflow.stages.capture import FactCapture, facts_in
 from toolcrib.chatflow.stages.clock import time_text
@@ -21,6 +21,7 @@ from toolcrib.chatflow.stages.projects import named_project
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput
+from toolcrib.core.languages import LANGUAGES
 from toolcrib.memory.context_entries import ContextEntries
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import USER, MemoryDraft, Origin
@@ -301,6 +302,7 @@ def test_yes_and_no_in_five_languages() -> None:
         assert heard(text) is None, text
 
 
+@pytest.mark.rows("E147")
 def test_each_text_is_there_in_five_languages() -> None:
     for name, texts in TEXTS.items():
         assert tuple(texts) == LANGUAGES, name

@@ -6,7 +6,6 @@ import re
 
 from toolcrib.core.package_data import package_table
 
-LANGUAGES = ("en", "de", "es", "zh-CN", "zh-TW")
 TEXTS: dict[str, dict[str, str]] = package_table("chatflow/phrases.toml")
 """Each text in each language, by its name."""
 _YES_WORDS = (

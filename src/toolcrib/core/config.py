@@ -17,7 +17,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import platformdirs
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
@@ -296,6 +296,10 @@ class Config(Section):
     profile: Annotated[
         str, Field(description="Which tools are shown: profiles, groups, tools, joined by commas.")
     ] = "default"
+    language: Annotated[
+        Literal["auto", "en", "de", "es", "zh-CN", "zh-TW"],
+        Field(description="Language of names, lists and panels for people; auto: the system's."),
+    ] = "auto"
     workspace: WorkspaceConfig = WorkspaceConfig.model_construct()
     policy: PolicyConfig = PolicyConfig.model_construct()
     tools: ToolsConfig = ToolsConfig.model_construct()

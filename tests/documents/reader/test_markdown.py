@@ -115,6 +115,12 @@ def test_links_and_pictures_once_each_and_absolute():
     assert written.images == (PageLink("https://site.example/i.png", "I"),)
 
 
+@pytest.mark.rows("F03")
+def test_pictures_stand_inline_with_their_words_and_whole_address():
+    written = write(_body("<p>The cat <img src=/cat.png alt='A tabby'> sleeps.</p>"), BASE)
+    assert written.markdown == "The cat ![A tabby](https://site.example/cat.png) sleeps."
+
+
 def test_without_a_base_addresses_stay():
     assert to_markdown(_body("<a href=x>t</a>")) == "[t](x)"
 

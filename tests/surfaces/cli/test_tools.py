@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.surfaces.cli.program import Program
+from toolcrib.surfaces.cli.screen import cells
 from toolcrib.toolbox import Toolbox, installed
 
 # Each test runs the program several times, each with a time limit of its own.
@@ -27,6 +28,18 @@ def test_the_list_names_group_rights_and_description(program: Program) -> None:
     assert "  send_note     send  Send a note to the outside." in lines[start:]
     assert all(len(line) <= 80 for line in lines)
     assert any(line.startswith("Profile samples: ") for line in lines)
+
+
+@pytest.mark.rows("C195")
+def test_the_list_speaks_the_language_of_the_system(program: Program) -> None:
+    done = program("tools", "files", env={"LC_ALL": "zh_CN.UTF-8"})
+    lines = done.out.splitlines()
+    assert "文件" in lines
+    assert "搜索" in next(line for line in lines if line.startswith("  search_files "))
+    assert all(cells(line) <= 82 for line in lines)
+    assert done.err == ""
+    english = program("tools", "files", "--set", "language=en", env={"LC_ALL": "zh_CN.UTF-8"})
+    assert "files" in english.out.splitlines()
 
 
 def test_a_group_or_a_tool_can_be_named(program: Program) -> None:

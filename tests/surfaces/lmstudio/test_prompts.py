@@ -110,6 +110,18 @@ async def test_memories_that_fit(tmp_path: Path) -> None:
     assert "4711" not in words(off)
 
 
+@pytest.mark.rows("E147", "E148")
+async def test_status_lines_have_the_language_of_the_chat(tmp_path: Path) -> None:
+    (tmp_path / "stored-1.txt").write_text("Der Umzug ist am Freitag.\n")
+    host = LmStudioHost(files={"plan.txt": str(tmp_path / "stored-1.txt")})
+    requested = text("Wann ist der Umzug?")
+    async with hosted(settings(tmp_path), host) as plugin:
+        await processed(plugin, "t1", attached("plan.txt"), requested)
+        lines = [update["state"]["text"] for update in plugin.updates]
+    assert lines[0] == "plan.txt wird gelesen"
+    assert lines[-1].startswith("toolcrib hat ergänzt: ")
+
+
 def long_chat() -> list[dict[str, Any]]:
     request = {"type": "function", "name": "read_log", "id": "c1", "arguments": {"day": 1}}
     chat = [message("user", text(f"Look at the logs, please. {FACT}"))]

@@ -59,7 +59,23 @@ async def test_the_panel_switches_kinds_of_tools(tmp_path: Path) -> None:
     assert "web_search" not in all_on
 
 
-@pytest.mark.rows("A44", "F02")
+@pytest.mark.rows("C195", "E147")
+async def test_the_panel_speaks_the_language_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    async with hosted(settings(tmp_path)) as plugin:
+        german = {f["shortKey"]: f["typeParams"] for f in plugin.schematics["fields"]}
+    async with hosted({**settings(tmp_path), "language": "en"}) as plugin:
+        english = {f["shortKey"]: f["typeParams"] for f in plugin.schematics["fields"]}
+    assert german["fileSystem"]["displayName"] == "Dateien"
+    assert german["fileSystem"]["hint"] != english["fileSystem"]["hint"]
+    titles = [option["displayName"] for option in german["toolProfile"]["options"]]
+    assert "Alle eingeschalteten" in titles
+    assert english["fileSystem"]["displayName"] == "Files"
+
+
+@pytest.mark.rows("A44", "E148", "F02")
 async def test_calls_at_once_with_status_lines_and_one_that_is_cancelled(tmp_path: Path) -> None:
     with scripted() as site:
         hold, long_hold = threading.Event(), threading.Event()

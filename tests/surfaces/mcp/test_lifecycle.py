@@ -12,8 +12,11 @@ import pytest
 
 from tests.conditions import until
 from tests.servers.mcp_wire import PRODUCT, TEST_TOOLS, Wire, alive, wire, written
+from toolcrib.core.package_data import package_table
 
 pytestmark = pytest.mark.timeout(90)
+
+SERVER = (sys.executable, "-I", "-m", "toolcrib", "mcp", "--workspace", str(Path(__file__).parent))
 
 
 async def gone(pid: int) -> None:
@@ -32,6 +35,32 @@ async def test_it_ends_when_stdin_closes_while_idle(command: tuple[str, ...]) ->
         assert await end_of(server) == 0
         complaints = (await server.complaints()).splitlines()
         assert [line for line in complaints if "; profile: " not in line] == []
+
+
+@pytest.mark.rows("E137")
+async def test_a_configuration_of_its_own_and_what_it_serves_on_stderr(tmp_path: Path) -> None:
+    names = "browser_open,delegate_task,search_documents"
+    own = tmp_path / "own.toml"
+    own.write_text(f'profile = "{names}"\n')
+    async with wire(*SERVER, "--config", str(own)) as server:
+        listed = (await server.ask("tools/list"))["result"]["tools"]
+        server.close()
+        assert await end_of(server) == 0
+        assert f"; profile: {names}" in await server.complaints()
+    assert set(names.split(",")) < {tool["name"] for tool in listed}
+
+
+@pytest.mark.rows("C195")
+async def test_the_titles_of_tools_are_in_the_users_language(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('profile = "fetch_url"\nlanguage = "de"\n')
+    async with wire(*SERVER, "--config", str(own)) as server:
+        listed = (await server.ask("tools/list"))["result"]["tools"]
+    tool = next(tool for tool in listed if tool["name"] == "fetch_url")
+    assert (
+        tool["annotations"]["title"] == package_table("translations/de.toml")["titles"]["fetch_url"]
+    )
+    assert tool["description"].startswith("Read web pages")
 
 
 async def test_it_ends_when_stdin_closes_before_a_word_was_said() -> None:

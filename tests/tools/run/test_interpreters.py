@@ -112,6 +112,7 @@ async def test_git_knows_the_user_and_nothing_else(
         assert result.data["exit_code"] == 0
 
 
+@pytest.mark.rows("F11")
 async def test_lm_studios_own_programs_are_found(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ async def attachments(prompt: Prompt, context: StageContext) -> None:
         name = one_line(attachment.name, MAX_NAME_CHARS) or "file"
         if name.lower().endswith(IMAGES):
             continue  # the model sees pictures itself
-        await context.show(f"Reading {name}")
+        await context.show(worded("reading", language, name=name))
         try:
             text = await _text(attachment, context)
         except ToolError as error:

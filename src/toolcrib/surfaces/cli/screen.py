@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -13,6 +14,10 @@ from datetime import datetime
 from toolcrib.text.display import visible as visible  # noqa: PLC0414 - the commands import it from here
 
 COLUMNS = 80
+WORD_OR_WIDE = re.compile(
+    r"[\u2e80-\uffef][\u3000-\u303f\uff00-\uff0f\uff1a-\uff1f]*|[^\s\u2e80-\uffef]+\s*|\s+"
+)
+"""Between these a line may end: a wide character takes the full stop behind it along."""
 MAX_COLUMNS = 160
 
 
@@ -112,13 +117,13 @@ def table(
 
 
 def _filled(text: str, columns: int, below: str) -> str:
-    return textwrap.fill(
-        text,
-        columns + len(below),
-        initial_indent=below,
-        subsequent_indent=below,
-        break_long_words=False,
-    ).removeprefix(below)
+    """Lines of so many columns; words stay whole, and wide characters need no space to break."""
+    lines = [""]
+    for piece in WORD_OR_WIDE.findall(text):
+        if lines[-1] and cells((lines[-1] + piece).rstrip()) > columns:
+            lines.append("")
+        lines[-1] += piece
+    return f"\n{below}".join(line.rstrip() for line in lines)
 
 
 def wrapped(text: str, indent: str = "", more: str = "") -> str:

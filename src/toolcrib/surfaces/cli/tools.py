@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
+    from toolcrib.core.config import Config
     from toolcrib.core.registry import Registry
     from toolcrib.core.tool import Tool
 
@@ -51,7 +52,7 @@ def run(options: Namespace, flags: Flags) -> int:
         left_out = [{"where": s.where, "reason": s.reason} for s in found.skipped]
         print(json.dumps({**data, "skipped": left_out}, indent=2))
     else:
-        lines = _lines(config.profile, registry, listed, disabled)
+        lines = _lines(config, registry, listed, disabled)
         lines += [wrapped(f"Left out: {s}.") for s in found.skipped]
         lines += [wrapped(f"Not known yet: the tools of {n}. {looked_at(n)}") for n in unknown]
         print("\n".join(lines))
@@ -82,11 +83,23 @@ def _data(
     }
 
 
-def _lines(profile: str, registry: Registry, listed: list[Tool], disabled: list[Tool]) -> list[str]:
+def _lines(
+    config: Config, registry: Registry, listed: list[Tool], disabled: list[Tool]
+) -> list[str]:
+    from toolcrib.core.languages import label, translated
     from toolcrib.surfaces.cli.screen import table, wrapped
+    from toolcrib.system.language import chosen_language
 
+    language = chosen_language(config.language)
     rows = table(
-        [(tool.name, ", ".join(tool.rights.names) or "-", tool.description) for tool in listed],
+        [
+            (
+                tool.name,
+                ", ".join(tool.rights.names) or "-",
+                translated(tool.description, language, "descriptions", tool.name),
+            )
+            for tool in listed
+        ],
         indent="  ",
         cut=False,
     )
@@ -95,11 +108,12 @@ def _lines(profile: str, registry: Registry, listed: list[Tool], disabled: list[
     for tool, row in zip(listed, rows, strict=True):
         if tool.group != group:
             group = tool.group
-            lines += ["", group]
+            lines += ["", translated(group, language, "groups", group)]
         lines.append(row)
-    lines += ["", f"Profile {profile}: {len(listed)} of {len(registry)} tools."]
+    counts = {"count": len(listed), "total": len(registry)}
+    lines += ["", label("profile", language, profile=config.profile, **counts)]
     for setting in dict.fromkeys(registry.setting_of(tool) for tool in disabled):
         off = ", ".join(tool.name for tool in disabled if registry.setting_of(tool) == setting)
-        lines.append(wrapped(f"Switched off by {setting}: {off}."))
-    lines.append(wrapped(f"Profiles: {', '.join(registry.profiles())}."))
+        lines.append(wrapped(label("switched_off", language, setting=setting, tools=off)))
+    lines.append(wrapped(label("profiles", language, names=", ".join(registry.profiles()))))
     return lines[1:]

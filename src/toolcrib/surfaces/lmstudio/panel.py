@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.core.config import Config, hold_secret, merge, nested
+from toolcrib.core.languages import label, translated
 from toolcrib.core.package_data import package_table
+from toolcrib.system.language import chosen_language
 
 Kind = Literal["boolean", "numeric", "string", "select"]
 Values = Mapping[str, Any]
@@ -91,6 +93,7 @@ class Panel:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self.language = chosen_language(config.language)
         self._defaults = {f.key: self._default(f) for f in (*FIELDS, *GLOBAL_FIELDS)}
 
     def schematics(self) -> dict[str, Any]:
@@ -174,12 +177,21 @@ class Panel:
     def _options(self, field: PanelField) -> dict[str, str]:
         """The values of a select with their titles; what is configured is one of them."""
         default = str(self._defaults[field.key])
-        return {default: f"As configured: {default}", **(field.options or {})}
+        configured = label("as_configured", self.language, value=default)
+        options = {
+            value: self._text(field, title, "options", value)
+            for value, title in (field.options or {}).items()
+        }
+        return {default: configured, **options}
+
+    def _text(self, field: PanelField, english: str, *keys: str) -> str:
+        """What a person reads of a field, in their language."""
+        return translated(english, self.language, "panel", field.key, *keys)
 
     def _described(self, field: PanelField) -> dict[str, Any]:
-        about: dict[str, Any] = {"displayName": field.title}
+        about: dict[str, Any] = {"displayName": self._text(field, field.title, "title")}
         if field.hint:
-            about["hint"] = field.hint
+            about["hint"] = self._text(field, field.hint, "hint")
         if field.kind == "numeric":
             low, high, step = field.bounds
             is_whole = float(step).is_integer()

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from toolcrib.chatflow.flow import run_stages, select_stages
+from toolcrib.chatflow.phrases import language_of, worded
 from toolcrib.chatflow.prompt import Attachment, Prompt, StageContext, text_of
 from toolcrib.chatflow.token_count import count_messages, count_tools
 from toolcrib.core.config import merge
@@ -98,7 +99,8 @@ class PromptPreprocessor(TaskHook):
         try:
             processed = await self._processed(message, sent, status)
         except Exception as error:  # noqa: BLE001 - without us the message would have gone through
-            await status.show(f"toolcrib left the message as it is: {words_of(error)}", "error")
+            text = worded("unchanged", self._panel.language, reason=words_of(error))
+            await status.show(text, "error")
             processed = sent
         await self._send("complete", task, processed=processed)
 
@@ -208,15 +210,17 @@ class PromptPreprocessor(TaskHook):
 
     async def _report(self, prompt: Prompt, box: Toolbox, status: StatusLine) -> None:
         """Say under the message what was done, where there is something to say."""
+        language = box.config.stages.language or language_of(prompt.question)
         lines = [*prompt.notices]
         if prompt.report and box.config.guard.report != "off":
-            lines.append(_budget(prompt, box))
+            lines.append(_budget(prompt, box, language))
         failed = [
             f"{done.stage} {done.line}" for done in prompt.trace if done.line.startswith("left out")
         ]
         names = dict.fromkeys(a.stage for a in prompt.additions if a.stage != "clock")
         if lines or failed or status.is_visible or names:
-            parts = [*lines, *failed] or [f"toolcrib added: {', '.join(names) or 'nothing'}"]
+            added = worded("added" if names else "nothing_added", language, names=", ".join(names))
+            parts = [*lines, *failed] or [added]
             await status.show(" · ".join(parts), "error" if failed else "done")
 
     def _changed(
@@ -242,13 +246,18 @@ class PromptPreprocessor(TaskHook):
         return {**sent, "content": [*others, {"type": "text", "text": text}]}
 
 
-def _budget(prompt: Prompt, box: Toolbox) -> str:
+def _budget(prompt: Prompt, box: Toolbox, language: str) -> str:
     """How full the window is. What the guard saves is not saved in LM Studio's own chat."""
     window = prompt.window or box.config.guard.limit
     tokens = count_messages(prompt.originals) + count_tools(prompt.tools)
-    used = f"{tokens / 1000:.1f}k/{window / 1000:.1f}k tokens ({tokens * 100 // window}% used)"
-    done = "earlier messages were summed up in this one" if SUMMARY in prompt.report else ""
-    return f"[ContextGuard] Budget: {used}. {done or 'There was nothing to sum up.'}"
+    used = worded(
+        "budget",
+        language,
+        tokens=f"{tokens / 1000:.1f}k/{window / 1000:.1f}k",
+        percent=f"{tokens * 100 // window}",
+    )
+    done = worded("summed_up" if SUMMARY in prompt.report else "nothing_summed_up", language)
+    return f"[ContextGuard] {used} {done}"
 
 
 def _content(path: str, _check: Any) -> bytes:

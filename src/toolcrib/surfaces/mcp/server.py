@@ -14,11 +14,13 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
+from toolcrib.core.languages import ENGLISH, tool_title
 from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.mcp import apps
 from toolcrib.surfaces.mcp.calls import Context, HostCalls
+from toolcrib.system.language import chosen_language
 from toolcrib.toolbox import Toolbox
 
 NAME = "toolcrib"
@@ -40,8 +42,11 @@ CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
 def create_server(toolbox: Toolbox) -> Server[Any]:
     """The MCP server of a toolbox; it lists the tools of the toolbox's profile."""
     offered = apps.is_offered(toolbox)
+    language = chosen_language(toolbox.config.language)
     listed = types.ListToolsResult(
-        tools=[listing(t, apps.tool_meta(t.name, offered=offered)) for t in toolbox.listed]
+        tools=[
+            listing(t, apps.tool_meta(t.name, offered=offered), language) for t in toolbox.listed
+        ]
     )
     calls = HostCalls(toolbox)
     schemas = {tool.name: tool.schema for tool in toolbox.listed}
@@ -147,14 +152,20 @@ def _add_resources(server: Server[Any], calls: HostCalls) -> None:
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
 
 
-def listing(tool: Tool, meta: dict[str, Any] | None = None) -> types.Tool:
-    """A tool as `tools/list` shows it, with all four annotations."""
+def listing(tool: Tool, meta: dict[str, Any] | None = None, language: str = ENGLISH) -> types.Tool:
+    """A tool as `tools/list` shows it, with all four annotations.
+
+    Args:
+        tool: as it is declared.
+        meta: what is told of its page.
+        language: of the title, which hosts show to people.
+    """
     return types.Tool(
         name=tool.name,
         description=tool.description,
         input_schema=tool.schema,
         annotations=types.ToolAnnotations(
-            title=tool.name.replace("_", " ").capitalize(),
+            title=tool_title(tool.name, language),
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,
