@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -22,6 +22,8 @@ from toolcrib.surfaces.lmstudio.panel import FIELDS, GLOBAL_FIELDS, PanelField
 from toolcrib.system.language import chosen_language
 from toolcrib.toolbox import installed
 
+MAX_UNTRANSLATED = 20
+"""A new tool may come before its translations."""
 OTHERS = [language for language in LANGUAGES if language != ENGLISH]
 
 
@@ -56,10 +58,15 @@ def placeholders(text: str) -> list[str]:
 
 @pytest.mark.rows("C195", "E147")
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_text_has_its_translation(language: str) -> None:
+def test_every_text_has_its_translation(language: str, hint: Callable[[str], None]) -> None:
     source = dict(texts(english()))
     found = dict(texts(package_table(f"translations/{language}.toml")))
-    assert set(found) == set(source)
+    assert set(found) <= set(source)
+    missing = set(source) - set(found)
+    assert {key[0] for key in missing} <= {"titles", "descriptions"}
+    for _, name in sorted(missing):
+        hint(f"translations/{language}.toml: title and description of {name}")
+    assert len(missing) <= MAX_UNTRANSLATED
     for key, text in found.items():
         assert text.strip() == text != "", key
         if key[0] == "labels":
