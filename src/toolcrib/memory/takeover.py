@@ -9,6 +9,7 @@ from typing import Self
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import ToolError
+from toolcrib.files.changes.changes import Changes
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.memory.exchange import parse_file, text_of
 from toolcrib.memory.memories import Memories
@@ -106,7 +107,10 @@ async def _take(path: SafePath, ctx: Ctx) -> None:
     drafts = [replace(found.draft, scope=scope) for found in parsed.memories]
     if not drafts:
         return
-    saved = await ctx.use(Memories).save_all(drafts, origin_of(ctx, OWN))
+    origin = origin_of(ctx, OWN)
+    if await ctx.use(Changes).steps(path, 1):  # a run or a model wrote in it: not the user alone
+        origin = replace(origin, outside=True)
+    saved = await ctx.use(Memories).save_all(drafts, origin)
     count = sum(one.status != "known" for one in saved)
     left = "".join(f"; line {n} holds {why}" for n, why in parsed.left_out[:MAX_NAMED])
     ctx.warn(

@@ -63,6 +63,23 @@ async def test_folders_above_protected_names_stay_where_they_are(
     assert sorted(os.listdir(root / "a/b")) == [".env", "newer"]
 
 
+async def test_folders_are_held_where_bubblewrap_cannot_take_them_all(
+    bench: RunBench, root: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", str(root / "project")], check=True)
+    for number in range(1_300):
+        (root / f"t/{number}").mkdir(parents=True)
+        (root / f"t/{number}/.env").write_text("canary")
+    text, _ = await output_of(
+        bench, "mv project other; mv t/7 t/moved; mv t u; cat t/1299/.env; mv project/.git/config x"
+    )
+    assert "canary" not in text
+    assert sorted(os.listdir(root)) == ["project", "t"]
+    assert (root / "t/7").is_dir()
+    ran = await bench.sh("cat t/7/.env; echo done")
+    assert str(ran.stdout) == "done\n"
+
+
 async def test_what_cannot_take_its_usual_name_is_put_aside_all_the_same(
     bench: RunBench, root: Path
 ) -> None:

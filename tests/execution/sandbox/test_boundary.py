@@ -22,7 +22,7 @@ from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
-from toolcrib.execution.sandbox.layout import SandboxRoot
+from toolcrib.execution.sandbox.layout import MAX_MASKS, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask, masks_of_settings
 from toolcrib.execution.sandbox.namespaces import MountsMoved, check_mounts
 from toolcrib.execution.sandbox.preparation import NICE, check_program, empty_file
@@ -289,16 +289,14 @@ except OSError as error:
 
 
 def test_more_masks_than_can_be_told_to_bubblewrap() -> None:
-    def root(places: list[str]) -> SandboxRoot:
-        masks = [Mask(place, "hidden file") for place in places]
-        return SandboxRoot({"/w": Bind()}, {}, [], [], masks, "/e", 1)
-
-    own = [f"/w/d{number}/.env" for number in range(2000)]
-    installed = [f"/w/node_modules/{number}/.npmrc" for number in range(2000)]
-    assert len(root(own).bounded().masks) == 2000
-    assert [mask.path for mask in root(own + installed).bounded().masks] == own
-    with pytest.raises(Unavailable, match="beneath /w/more"):
-        root([*own, *(f"/w/more/{number}/.env" for number in range(2500))]).bounded()
+    places = [f"/w/d{number}/.env" for number in range(4000)]
+    masks = [*(Mask(place, "hidden file") for place in places), Mask("/w/z/.git/config", "copy")]
+    root = SandboxRoot({"/w": Bind()}, {}, [], [], masks, "/e", 1)
+    early, pins, late = root.split()
+    assert len(root.arguments({"/w/z/.git/config": 0})) < 9_000
+    assert Mask("/w/z/.git/config", "copy") in early
+    assert {mask.path for mask in (*early, *late)} > {*places, "/w/d0", "/w/z/.git", "/w/z"}
+    assert (len(early), pins) == (MAX_MASKS + 1, {})
 
 
 async def test_a_name_that_a_run_has_folders_at_is_no_link_there(strong: Box) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.program import Program
+from toolcrib import Toolbox
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -33,6 +34,22 @@ def test_the_last_change_is_taken_back_from_anywhere(program: Program) -> None:
     assert program("undo", "--path", "a.txt").code == 0
     assert (program.folder / "a.txt").read_text() == "one"
     assert (other.folder / "a.txt").read_text() == "other"
+
+
+async def test_a_model_does_not_make_again_what_the_user_took_back(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("call", "write_file", "path=a.txt", "content=one")
+    assert program("undo").code == 0
+    for name, value in program.env.items():
+        monkeypatch.setenv(name, value)
+    async with Toolbox(workspace=program.folder) as box:
+        refused = await box.call("undo_changes", {"id": 2})
+    assert refused.error is not None
+    assert "toolcrib undo --id 2" in refused.error.hint
+    assert not (program.folder / "a.txt").exists()
+    assert program("undo", "--id", "2").code == 0
+    assert (program.folder / "a.txt").read_text() == "one"
 
 
 def test_what_cannot_be_taken_back_is_said_to_a_person(program: Program) -> None:

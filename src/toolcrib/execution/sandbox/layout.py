@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.toolchains import is_among
@@ -32,8 +30,8 @@ PINS = "/run/pins"
 what the guard of a run adds (see `namespace_child.pin`)."""
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
-MAX_MASK_WORDS = 7_500
-"""Bubblewrap takes 9,000 arguments."""
+MAX_MASKS = 500
+"""Bubblewrap looks through all mounts for each, and takes 9,000 arguments."""
 INSTALLED = frozenset({"node_modules", "site-packages", "dist-packages"})
 HOST = "sandbox"
 TOP: tuple[str, ...] = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -130,7 +128,6 @@ class SandboxRoot:
         masks: places that are masked.
         empty: a file that nobody can read, for masking files.
         small: the size of each file system in memory, in bytes.
-        holds_above: whether the folders above what is masked are kept in their places too.
     """
 
     roots: Mapping[str, View]
@@ -140,7 +137,6 @@ class SandboxRoot:
     masks: Sequence[Mask]
     empty: str
     small: int
-    holds_above: bool = True
 
     @property
     def copies(self) -> dict[str, bytes]:
@@ -175,35 +171,6 @@ class SandboxRoot:
         words += self._masked(files)
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"]
         return words
-
-    def bounded(self) -> SandboxRoot:
-        """With as many masks as bubblewrap takes.
-
-        Where there are more, the folders above go first, then those of installed packages,
-        which hold no secrets of the user.
-
-        Raises:
-            Unavailable: there are too many all the same.
-        """
-        if self.mask_words <= MAX_MASK_WORDS:
-            return self
-        if self.holds_above:
-            return replace(self, holds_above=False).bounded()
-        masks = [m for m in self.masks if not INSTALLED.intersection(m.path.split("/"))]
-        smaller = replace(self, masks=masks)
-        if smaller.mask_words <= MAX_MASK_WORDS:
-            return smaller
-        folders = Counter(str(PurePosixPath(mask.path).parents[1]) for mask in masks)
-        raise Unavailable(
-            f"Nothing can be run: {len(masks):,} protected names are more than can be covered, "
-            f"most of them beneath {folders.most_common(1)[0][0]}.",
-            hint="Remove them, or use a smaller workspace.",
-        )
-
-    @property
-    def mask_words(self) -> int:
-        """How many arguments the masks take."""
-        return len(self._masked(dict.fromkeys(self.copies, 0)))
 
     def _folders(self) -> list[str]:
         mounts: dict[str, list[str]] = {}
@@ -247,8 +214,7 @@ class SandboxRoot:
         another name. A folder above a root would lead elsewhere at the next start.
         """
         pinned = {mask.path for mask in self.masks if mask.kind == "pinned"}
-        masks = self.masks if self.holds_above else ()
-        for place in (*self.roots, *(mask.path for mask in masks)):
+        for place in (*self.roots, *(mask.path for mask in self.masks)):
             pinned.update(folders_above(place, self.roots))
         tops = {root: f"{PINS}/{number}" for number, root in enumerate(self.roots)}
         found: dict[str, str] = {}
@@ -260,9 +226,23 @@ class SandboxRoot:
                 found[f"{tops[root]}/{PurePosixPath(path).relative_to(root)}"] = path
         return found
 
+    def split(self) -> tuple[list[Mask], dict[str, str], list[Mask]]:
+        """The masks and pins that bubblewrap mounts, and what is mounted from outside after that.
+
+        Older systems make copies by bubblewrap alone.
+        """
+        masks, pins = self.mounts(), self.pins()
+        if len(masks) + len(pins) <= MAX_MASKS:
+            return masks, pins, []
+        late = [mask for mask in masks[MAX_MASKS:] if mask.kind != "copy"]
+        early = [*masks[:MAX_MASKS], *(m for m in masks[MAX_MASKS:] if m.kind == "copy")]
+        late += [Mask(path, "pinned") for path in pins.values() if path not in self.roots]
+        return early, {}, late
+
     def _masked(self, files: Mapping[str, int]) -> list[str]:
         words = []
-        for mask in self.mounts():
+        masks, pins, _ = self.split()
+        for mask in masks:
             path = mask.path
             if mask.kind == "hidden file":
                 words += ["--ro-bind", self.empty, path]
@@ -272,8 +252,7 @@ class SandboxRoot:
                 words += ["--perms", "0444", "--ro-bind-data", str(files[path]), path]
             else:
                 words += ["--ro-bind", path, path]
-        pins = self.pins().items()
-        return words + [word for place, path in pins for word in ("--bind", path, place)]
+        return words + [word for place, path in pins.items() for word in ("--bind", path, place)]
 
     def _written_root(self, path: str) -> str:
         """The root by which a change of this place is one of the machine's own file, or ""."""

@@ -257,14 +257,14 @@ def check_mounts(pid: int, layout: SandboxRoot) -> bool:
     """
     if not _are_made(pid):
         return False
-    masks = layout.mounts()
+    masks, pins, _ = layout.split()
     wanted = {mask.path for mask in masks if is_among(mask.path, layout.roots)}
     points, before = mount_points(pid), mount_points(os.getpid())
     known = {*layout.roots, *layout.readable, *layout.writable, *before}
     found = {point for point in points if is_among(point, layout.roots)} - known
     # Over the user's own mount in the workspace, a mask is one more at the same place.
     missing = {path for path in wanted if points[path] <= before[path]}
-    missing |= {path for place, path in layout.pins().items() if place not in points}
+    missing |= {path for place, path in pins.items() if place not in points}
     if moved := (found - wanted) | missing:
         raise MountsMoved.of(*moved)
     empty = os.stat(layout.empty) if layout.empty else None  # noqa: PTH116

@@ -424,9 +424,7 @@ class RunPreparer:
                 masks=masks,
                 empty=empty_file() if masks else "",
                 small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
-            ).bounded()
-            if not layout.holds_above:
-                notes.append("there are too many protected names: folders above them can be moved")
+            )
             plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
             prepared = PreparedRun(request, report, layout, plan, network, moves, notes=notes)
             undo.callback(prepared.clean)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from toolcrib.execution.sandbox.confined import Confined, last_words, set_size
 from toolcrib.execution.sandbox.confinement import memory_file
 from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
+from toolcrib.execution.sandbox.masks import Mask
+from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
 from toolcrib.execution.sandbox.namespaces import (
     BoundaryFailed,
     MountsMoved,
@@ -185,6 +188,7 @@ class Starter:
             # Before anything is made in there: it may have to be started once more.
             is_seen = await asyncio.to_thread(check_mounts, pid, prepared.layout)
             prepared.check_moves()
+            await self._cover(first.pidfd, prepared.layout.split()[2])
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if (on_namespace := options.get("on_namespace")) is not None:
@@ -198,6 +202,20 @@ class Starter:
         except BoundaryFailed as failed:
             raise start_error(b"", str(failed) or await last_words(confined)) from None
         confined.close_lifeline()
+
+    async def _cover(self, pidfd: int, masks: Sequence[Mask]) -> None:
+        """Mount what was too much for bubblewrap."""
+        if not masks:
+            return
+        try:
+            helper = await NamespaceHelper.open(self._processes, pidfd, "mnt")
+            try:
+                for mask in masks:
+                    await helper.cover(mask)
+            finally:
+                await helper.close()
+        except OSError as error:
+            raise BoundaryFailed(f"not all protected names could be covered: {error}") from None
 
     def _watch(self, confined: Confined, prepared: PreparedRun) -> None:
         """Have the watchdog enforce the limits of the whole run."""

@@ -126,6 +126,7 @@ async def _undo(box: Toolbox, options: Namespace, found: list[LoggedStep]) -> in
 async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) -> int:
     from toolcrib.core.context import Caller
     from toolcrib.surfaces.cli.screen import visible
+    from toolcrib.tools.files.undo_changes import USER_SESSION
 
     sent: dict[str, Any] = {"steps": options.steps}
     if options.id is not None:
@@ -133,7 +134,7 @@ async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) 
     elif options.path:
         sent["path"] = _absolute(options.path)
     caller = Caller("cli", typed_by_user=True, single=True)
-    result = await box.call("undo_changes", sent, session="cli:undo", caller=caller)
+    result = await box.call("undo_changes", sent, session=USER_SESSION, caller=caller)
     if result.error is not None:
         print(f"toolcrib: {visible(result.error.message)}", file=sys.stderr)
         print(HINTS.get(result.error.code) or visible(result.error.hint), file=sys.stderr)

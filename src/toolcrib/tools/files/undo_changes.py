@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import Denied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
@@ -15,6 +15,8 @@ from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.text.display import counted, printable, some_of
 
 MAX_LISTED = 10
+USER_SESSION = "cli:undo"
+"""The session of `toolcrib undo`."""
 
 
 @tool(
@@ -47,6 +49,7 @@ async def undo_changes(
     session = None if is_named else ctx.session
     if id is not None:
         last = [await changes.numbered(id)]
+        _refuse_undo_of_user(last[0], ctx)
     else:
         last = await changes.steps(path, steps, session=session, standing=True)
     if (id or len(last) == steps) and any(step.program is not None for step in last):
@@ -80,6 +83,15 @@ async def undo_changes(
         },
         private=True,
     )
+
+
+def _refuse_undo_of_user(step: LoggedStep, ctx: Ctx) -> None:
+    """What the user took back may be what they must not have: only they make it again."""
+    if step.undoes and step.session == USER_SESSION and not ctx.caller.typed_by_user:
+        raise Denied(
+            f"Step {step.id} is an undo by the user.",
+            hint=f"Ask them to make the changes again: toolcrib undo --id {step.id}",
+        )
 
 
 def _going_on(made: Sequence[int], count: int) -> str:
