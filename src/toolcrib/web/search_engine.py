@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from toolcrib.core.errors import ChallengePage, RateLimited, ToolError
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import web_origin
 from toolcrib.net.response_check import check
@@ -101,10 +102,14 @@ _WORDS_SLOW = re.compile(
 )
 _SCRIPTS = b"/httpservice/retry/enablejs"
 PERIOD_LETTERS = {"": "", "day": "d", "week": "w", "month": "m", "year": "y"}
+_SELECTORS = package_table("web/providers/engines.toml")
 
 
 class SearchEngine(Provider):
     """A provider that reads the result page of a search engine.
+
+    Our own have their selectors in `engines.toml` and name their table there, as in
+    `class Bing(SearchEngine, selectors="bing")`; others set the attributes themselves.
 
     Attributes:
         site: the domain of the engine, whose other hosts it may redirect to.
@@ -138,6 +143,11 @@ class SearchEngine(Provider):
     empty_texts: ClassVar[str] = ""
     pager: ClassVar[str] = ""
     pager_fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, selectors: str = "") -> None:
+        super().__init_subclass__()
+        for name, value in (_SELECTORS[selectors] if selectors else {}).items():
+            setattr(cls, name, tuple(value) if isinstance(value, list) else value)
 
     @abstractmethod
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:

@@ -37,7 +37,7 @@ _YAHOO_SAFE = {"strict": "r", "moderate": "i", "off": "p"}
 YAHOO_BUSY_STATUS = 999
 
 
-class Bing(SearchEngine):
+class Bing(SearchEngine, selectors="bing"):
     """Bing."""
 
     name = "bing"
@@ -45,51 +45,6 @@ class Bing(SearchEngine):
     base_url = "https://www.bing.com"
     site = "bing.com"
     max_chars = 1000
-
-    result_selectors = (
-        "li.b_algo, div.b_algo",
-        "#b_results > li:has(h2 a[href]), #b_results > li:has(a[href] h2)",
-    )
-    excluded = (
-        ".b_ad, .b_adTop, .b_adBottom, .b_adLastChild, .sb_add, .sb_adTA, [data-apurl], .b_ans,"
-        ".b_msg, .b_pag, .b_no, .b_rs, .b_top, .b_mop, .b_nwsAns, .b_vidAns, .b_imgans,"
-        ".b_topborder"
-    )
-    excluded_areas = (
-        "#b_context, .b_context, #b_topw, #b_pole, .b_entityTP, .df_alaskcarousel, .b_slidebar,"
-        ".rqnaContainer, .b_rich, .b_deep, [class*=deeplink], .pageRecoContainer"
-    )
-    links = (
-        "h2 a[href]",
-        "a[href]:has(h2)",
-        ".b_algoheader a[href]",
-        ".b_title a[href]",
-        "h3 a[href]",
-        "a.tilk[href]",
-    )
-    titles = ("h2", ".b_algoheader h2", ".b_title h2", "h3")
-    snippets = (
-        ".b_caption p",
-        "p[class*=b_lineclamp]",
-        ".b_algoSlug",
-        ".b_paractl",
-        ".b_snippet",
-        ".b_caption .b_snippetBigText",
-        ".b_dList",
-        ".b_caption > div:not(.b_attribution):not(.b_factrow)",
-        ".b_mText",
-        "p",
-    )
-    dates = (".news_dt", ".b_caption .b_factrow .news_dt")
-    noise = (
-        ".algoSlug_icon, .b_hide, .b_attribution, .b_deep, .b_vlist2col, .b_deeplinks,"
-        "[class*=deeplinks], .b_icn, .pdf, .ftp, .cite_ext, .b_tpcn .tptxt"
-    )
-    frame = "#b_results, #b_content"
-    empty = "#b_results .b_no, .b_no"
-    empty_texts = "#b_results"
-    pager = ".b_pag a.sb_pagN[href], a.sb_pagN[href], a[title='Next page'][href]"
-    pager_fields = ("first",)
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Ask as its form does; later pages need `first` and `FORM` together."""
@@ -127,7 +82,7 @@ def _period(request: SearchRequest) -> dict[str, str]:
     return {"filters": f'ex1:"{codes[request.freshness]}"'}
 
 
-class BingImages(SearchEngine):
+class BingImages(SearchEngine, selectors="bing_images"):
     """Bing's images."""
 
     name = "bing_images"
@@ -136,11 +91,6 @@ class BingImages(SearchEngine):
     base_url = "https://www.bing.com"
     site = "bing.com"
     max_chars = 1000
-
-    result_selectors = ("a.iusc[m]",)
-    frame = "#b_content, .dg_b, .dgControl, #mmComponent_images_1"
-    empty = ".no_res, .norslts, #no_results, .b_no, .dgControl_list:not(:has(a))"
-    empty_texts = "#b_content, #vm_c, .dg_b"
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Pages are 35 images apart."""
@@ -199,7 +149,7 @@ def _size(block: Element) -> dict[str, int]:
     return {"width": int(found[1]), "height": int(found[2])} if found else {}
 
 
-class Yahoo(SearchEngine):
+class Yahoo(SearchEngine, selectors="yahoo"):
     """Yahoo."""
 
     name = "yahoo"
@@ -207,36 +157,6 @@ class Yahoo(SearchEngine):
     base_url = "https://search.yahoo.com"
     site = "yahoo.com"
     max_chars = 1000
-
-    result_selectors = (
-        "#web div.algo, #web div.algo-sr, #web div.relsrch",
-        "div.algo, div.algo-sr",
-        "#web li > div.res, #web li > div:has(> .compTitle h3 a):has(> .compText)",
-    )
-    excluded = (
-        "[class*=TopAds], [class*=BottomAds], .ads, .compAds, .ad, .AdTop, .AdBottom,"
-        "[data-matarget=ad], .ads-block, .pla, .Promotion, .Video, .Img, .NewsArticle, .sys_news,"
-        ".bingrelqa, .AlsoTry"
-    )
-    excluded_areas = (
-        "#right, .compGenericCardList, .s-card, .News, .compImageList, .compArticleList,"
-        ".compContainerExp, .compList, .carousel"
-    )
-    links = (
-        ".compTitle h3 a[href]",
-        ".compTitle a[href]:has(h3)",
-        "h3 a[href]",
-        ".compTitle a[href]",
-    )
-    titles = (".compTitle h3", "h3", ".compTitle .title", "a.yschttl")
-    snippets = (".compText p", ".compText", ".abstr, .abstract", ".aAbs", ".compList.info p", "p")
-    dates = (".compText .fc-smoke", ".compText .fc-2nd", ".s-time")
-    noise = "h3 .p-abs, h3 .cite, .compTitle .lh-l, .compTitle .algo-favicon, h3 .d-ib.p-abs"
-    frame = "#web, #results, #main, .searchCenterMiddle"
-    empty = "#web .zrp, .zrp, .dd.zrp"
-    empty_texts = "#web, #main, #results"
-    pager = ".compPagination a.next[href], a.next[href], .pagination a[href*='b=']:last-child"
-    pager_fields = ("b", "pz", "bct", "xargs")
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Safe search and language live in a cookie of several parts."""

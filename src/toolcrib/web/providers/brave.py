@@ -272,7 +272,7 @@ def _image_result(item: dict[str, Any]) -> SearchResult | None:
     )
 
 
-class BraveHtml(SearchEngine):
+class BraveHtml(SearchEngine, selectors="brave_html"):
     """Brave Search."""
 
     name = "brave_html"
@@ -281,61 +281,6 @@ class BraveHtml(SearchEngine):
     site = "brave.com"
     max_chars = 400
     max_words = 50
-
-    result_selectors = (
-        ".snippet[data-type=web], [data-type=web]:has(a[href])",
-        ".snippet.fdb, #results > .snippet:not([data-type])",
-        "#results .snippet[data-pos]:not([data-type]), #results .result:has(h2 a)",
-    )
-    excluded = (
-        "[data-type=ad], [data-type=ads], .ad, #search-ad, #ads, [id^=search-ad],"
-        ".snippet:not([data-type=web]).standalone"
-    )
-    excluded_areas = (
-        ".result-cluster, .cluster, [data-type=news], [data-type=videos], [data-type=images],"
-        "[data-type=infobox], [data-type=faq], [data-type=locations], #infobox, #faq, #news,"
-        "#videos, #images, #discussions, #search-elsewhere, #related-queries, #video-cluster,"
-        ".sidebar, #side-right, [data-macro=videos-cluster], .carousel"
-    )
-    links = (
-        ".result-content > a[href]",
-        "a.result-header",
-        "a.l1[href]",
-        "a.heading-serpresult",
-        "a.h[href]",
-        "a[href]:has(.title)",
-        "a[href]:has(.snippet-title)",
-        ".title a[href]",
-        "h2 a[href]",
-        "a[href]",
-    )
-    titles = (
-        ".search-snippet-title",
-        ".snippet-title",
-        "a > .title",
-        ".title",
-        ".heading-serpresult .url",
-        "h2",
-    )
-    snippets = (
-        ".generic-snippet .content",
-        ".generic-snippet",
-        ".snippet-description",
-        ".snippet-content .description",
-        ".snippet-content",
-        ".inline-qa-answer",
-        ".description",
-        ".video-snippet .snippet-description",
-        ".desktop-default-regular.t-primary",
-        "[class*=line-clamp-dynamic]",
-        ".body, .content",
-    )
-    noise = ".result-cluster, .site-name-wrapper, .netloc, .snippet-url, .badge, .deep-results"
-    frame = "#results, #mixed-main, main"
-    empty = "#no-results, .no-results, #results .no-result"
-    empty_texts = "#results, #mixed-main, main"
-    pager = "#pagination a[href*='offset='], #pagination-snippet a[href*='offset='], a#next"
-    pager_fields = ("offset",)
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Its settings live in cookies; a location is not guessed."""

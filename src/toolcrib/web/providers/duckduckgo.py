@@ -126,7 +126,7 @@ _TOKEN = re.compile(rb"""vqd(?:=|["']?\s*:\s*)["']?(\d+-[\d-]+)""")
 _IMAGE_COOKIES = {"strict": "1", "moderate": "", "off": "-2"}
 
 
-class DuckDuckGo(SearchEngine):
+class DuckDuckGo(SearchEngine, selectors="duckduckgo"):
     """DuckDuckGo."""
 
     name = "duckduckgo"
@@ -134,48 +134,6 @@ class DuckDuckGo(SearchEngine):
     base_url = "https://html.duckduckgo.com"
     site = "duckduckgo.com"
     max_chars = 499
-
-    result_selectors = (
-        "#links .result, .serp__results .result, .results .web-result, .result.results_links",
-        "article[data-testid=result], li[data-layout=organic]",
-        ".links_main:has(a.result__a), .nrn-react-div:has(h2 a)",
-    )
-    excluded = (
-        "[class*='result--ad'], .result--no-result, .result--sep, .result--more, .result--news,"
-        "[data-layout=ad], [data-testid=ad], [data-nrn=ad]"
-    )
-    excluded_areas = (
-        ".module--carousel, [data-layout=videos], [data-layout=news], [data-layout=images],"
-        "[data-layout=related_searches], .result__sitelinks, [data-testid=sitelinks]"
-    )
-    links = (
-        "a.result__a",
-        "a[data-testid=result-title-a]",
-        ".result__title a",
-        "h2 a[href]",
-        "a.result__snippet",
-    )
-    titles = ("a.result__a", "a[data-testid=result-title-a]", ".result__title", "h2")
-    snippets = (
-        ".result__snippet",
-        "[data-result=snippet] > div",
-        "[data-result=snippet]",
-        "[data-testid=result-snippet]",
-        ".result__body .snippet",
-    )
-    dates = (
-        "[data-result=snippet] > div > span:first-child",
-        "[data-result=snippet] span:first-child",
-    )
-    noise = ".badge--ad__tooltip-wrap, .result__type"
-    frame = "#links, .serp__results, .react-results--main, [data-testid=mainline]"
-    empty = (
-        ".result--no-result, .no-results, .no-results__message, .no-results-message,"
-        "[data-testid=no-results-message], [data-testid=no-results]"
-    )
-    empty_texts = (
-        "#links, .serp__results, .react-results--main, [data-testid=mainline], .results--message"
-    )
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Post the form that the page has, or the one that leads on."""
@@ -225,7 +183,7 @@ class DuckDuckGo(SearchEngine):
         )
 
 
-class DuckDuckGoLite(SearchEngine):
+class DuckDuckGoLite(SearchEngine, selectors="duckduckgo_lite"):
     """DuckDuckGo Lite."""
 
     name = "duckduckgo_lite"
@@ -233,13 +191,6 @@ class DuckDuckGoLite(SearchEngine):
     base_url = "https://lite.duckduckgo.com"
     site = "duckduckgo.com"
     max_chars = 499
-
-    result_selectors = ("tr:has(a.result-link)",)
-    excluded = ".result-sponsored"
-    links = ("a.result-link",)
-    frame = "form[action*='/lite/'], a.result-link"
-    empty = ".no-results"
-    empty_texts = "table"
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Post the form that the page has, or the one that leads on."""

@@ -43,7 +43,7 @@ _AROUND = (
 )
 
 
-class Google(SearchEngine):
+class Google(SearchEngine, selectors="google"):
     """Google."""
 
     name = "google"
@@ -51,49 +51,6 @@ class Google(SearchEngine):
     base_url = "https://www.google.com"
     site = "google.com"
     max_chars = 2048
-
-    # A result begins with its title: the containers have changed, that has not.
-    result_selectors = (
-        (
-            "a[href]:has(h3), h3.r > a[href], a[href]:has(.BNeawe.vvjwJb),"
-            "a[href]:has(span.CVA68e), a[href]:has([role=heading].MBeuO), a.C8nzq, a.fuLhoc"
-        ),
-    )
-    excluded = (
-        "#tads, #tadsb, #bottomads, #tvcap, .uEierd, [data-text-ad], [class*=commercial-unit],"
-        ".ads-ad, .ads-fr, .cu-container"
-    )
-    excluded_areas = (
-        "#rhs, #rhs_block, .kno-kp, .related-question-pair,"
-        ".yStFkb, [jsname=N760b], [jsname=yEVEwb], g-accordion-expander, .cUnQKe, [data-initq],"
-        "g-scrolling-carousel, g-section-with-header, g-inner-card, g-card, g-expandable-container,"
-        ".e4xoPb, .UFQ0Gb, [data-attrid*=video], .HiHjCd, .St3GK, table.nrgt, .jYOxx, .osl,"
-        ".oIk2Cb,"
-        "#botstuff .card-section, #brs, footer, .mslg, .X7NTVe, .tHmfQe, .Lt3Tzc, inline-video"
-    )
-    snippets = (
-        ".VwiC3b",
-        "[data-sncf='1']",
-        "[data-sncf='2']",
-        "[data-content-feature='1']",
-        ".IsZvec .aCOpRe",
-        ".aCOpRe",
-        ".IsZvec",
-        "span.st",
-        ".BNeawe.s3v9rd",
-        ".FrIlee",
-        ".hgKElc",
-        ".yDYNvb",
-        ".s",
-        ".Dks9wf",
-    )
-    dates = (".LEwnzc", ".MUxGbd.wuQ4Ob > span:first-child", "span.f", ".xUrNXd", ".YrbPuc")
-    titles = (".BNeawe.vvjwJb", "h3", "span.CVA68e", "[role=heading]")
-    noise = ".osl, .HiHjCd, .fl, .action-menu, .csDOgf, .st3GK"
-    frame = "#search, #main, #rso, #ires, #res, #center_col, .srp"
-    empty_texts = "#topstuff, #res, #main, #center_col, #botstuff, #search"
-    pager = "#pnnext, a[aria-label='Next page'], a.nBDE1b[href*='start='], a.frGj1b, td.b a[href]"
-    pager_fields = ("start",)
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """`gbv=1` asks for the page without scripts, `pws=0` for one that is everybody's."""
@@ -137,51 +94,13 @@ def _has_title(element: Element) -> bool:
     return element.select_one("a[href]:has(h3)") is not None
 
 
-class Startpage(SearchEngine):
+class Startpage(SearchEngine, selectors="startpage"):
     """Startpage."""
 
     name = "startpage"
     about = "Startpage's page for people; Google's index."
     base_url = "https://www.startpage.com"
     site = "startpage.com"
-
-    result_selectors = (
-        ".w-gl .result, div.result, .w-gl__result",
-        "li.search-result, .search-item, .list-flat > li:has(h3 a)",
-        ".w-gl article, .w-gl > div:has(> a h2)",
-    )
-    excluded = (
-        "[id^=gcsa], [class*=gcsa], .a-bg-result, .a-gl, .w-gl-ad, #adBlock, .adBox, .sponsored,"
-        "[id^=spon], .ad, .ads, [data-testid*='ad-'], .AdSense, .TextAd"
-    )
-    excluded_areas = (
-        ".wgl-sitelinks, [data-testid=sitelinks], .w-gl__sitelinks, .article,"
-        "[data-testid*=carousel], .sidebar, #sidebar, [data-testid=people-also-ask], .pa-bx,"
-        ".qi-container"
-    )
-    links = (
-        "a.result-title[href]",
-        "a.w-gl__result-title[href]",
-        "a.result-link[href]",
-        "a[data-testid=gl-title-link]",
-        "h3 a[href]",
-        "h2 a[href]",
-        "a[href]:has(h2)",
-    )
-    titles = (".wgl-title", "h2", ".w-gl__result-title", "h3")
-    snippets = (
-        "p.description",
-        "p.w-gl__description",
-        ".description",
-        ".search-item__body",
-        ".clk + p, p.clk",
-        "p",
-    )
-    noise = ".anonymous-view-link, .wgl-sitelinks, .w-gl__anonymous-view-url"
-    frame = "#main, .w-gl, .layout-web, .mainline-results, .show-results"
-    empty = ".no-results, .w-gl__no-results, [data-testid=no-results], .mainline-no-results"
-    empty_texts = "#main, .mainline-results, .show-results, main, .layout-web"
-    pager = ".pagination form, nav.pagination form, .pagination__form, .pagination a.next"
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Post the form of its home page, or the one that leads on.

@@ -12,35 +12,13 @@ SIZE = 10
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
-class Mojeek(SearchEngine):
+class Mojeek(SearchEngine, selectors="mojeek"):
     """Mojeek."""
 
     name = "mojeek"
     about = "Mojeek's page for people; an index of its own."
     base_url = "https://www.mojeek.com"
     site = "mojeek.com"
-
-    result_selectors = (
-        "ul.results-standard > li, ul[class*=results-standard] > li",
-        ".results > ul > li:has(h2 a), .results ol > li:has(h2 a), li:has(a.ob):has(h2)",
-    )
-    excluded = ".ad, .ads, .sponsored, [class*=sponsor], [class*='-ad '], [data-ad]"
-    excluded_areas = (
-        ".news-search-result, .results-news, .infobox, .results-images, .image-results, .summary,"
-        ".results-extra, .right-col, .kp"
-    )
-    links = ("h2 a[href]", "a.title[href]", "a.ob[href]")
-    titles = ("h2 a", "a.title", "h2", "a.ob")
-    snippets = ("p.s", ".s", "p.desc", "p:not(.i):not(.more):not(.url)")
-    dates = ("p.i .date", ".mdate", ".date")
-    noise = "p.more, .i-more"
-    frame = ".results, .serp-results, ul.results-standard, .top-info"
-    empty = ".no-results, .results-none"
-    empty_texts = (
-        ".serp-results, .results, .results-count-container, .top-info, .container, .content"
-    )
-    pager = ".pagination li:last-child a[href*='s='], .pagination a.next[href]"
-    pager_fields = ("s",)
 
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """`s` is sent for later pages only: with the first it looks like a program."""
