@@ -12,6 +12,7 @@ from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError, Unavailable, UnsupportedContent
+from toolcrib.core.package_data import package_text
 from toolcrib.net.egress.redirects import Redirect
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import Headers
@@ -23,26 +24,7 @@ if TYPE_CHECKING:
 MAX_HTML_CHARS = 4_000_000
 PAUSE_SECONDS = 0.25
 _HTML_TYPES = ("", "text/html", "application/xhtml+xml")
-# The page as it is seen: what stands in a shadow root stands in the place of its host's content.
-_SERIALIZE = """limit => {
-  const inert = document.implementation.createHTMLDocument();
-  const copy = (node, into) => {
-    if (node.nodeType !== 1) { into.append(inert.importNode(node, false)); return; }
-    if (node.localName === 'slot' && node.getRootNode() !== document) {
-      const given = node.assignedNodes({flatten: true});
-      for (const one of given.length ? given : node.childNodes) copy(one, into);
-      return;
-    }
-    const made = inert.importNode(node, false);
-    into.append(made);
-    for (const one of (node.shadowRoot || node).childNodes) copy(one, made);
-  };
-  const shadows = [...document.querySelectorAll('*')].some(e => e.shadowRoot);
-  if (!shadows) return document.documentElement.outerHTML.slice(0, limit);
-  const holder = inert.createElement('template').content;
-  copy(document.documentElement, holder);
-  return holder.firstElementChild.outerHTML.slice(0, limit);
-}"""
+_SERIALIZE = package_text("browser/serialize_page.js")
 _TEXT_LENGTH = """() => {
   let length = 0;
   const count = root => {
