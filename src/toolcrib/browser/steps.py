@@ -95,6 +95,13 @@ def acts(steps: Sequence[Mapping[str, Any]] | None) -> bool:
     return bool(rights_of(steps) & SEND)
 
 
+_Act = Callable[[Tab, BrowserStep], Awaitable[str]]
+_METHODS = {
+    "double_click": "click", "back": "history", "forward": "history", "reload": "history"
+}  # fmt: skip
+"""The actions whose method in `Steps` has another name than they have."""
+
+
 class Steps:
     """Does steps in the tabs of a conversation.
 
@@ -148,11 +155,11 @@ class Steps:
         from playwright.async_api import Error
         from playwright.async_api import TimeoutError as Late
 
-        act = _ACTIONS[step["action"]]
+        act: _Act = getattr(self, f"_{_METHODS.get(step['action'], step['action'])}")
         for attempt in (1, 2):
             try:
                 async with answering_within(self._longest(step)):
-                    return await act(self, tab, step)
+                    return await act(tab, step)
             except Late as error:
                 if "performing" in str(error):  # done once is done: a second time could harm
                     return f"{step['action']} {_target(step)} (the page is still busy with it)"
@@ -458,28 +465,6 @@ def _duration(text: str) -> float | None:
     if unit.startswith("m") or (not unit and number > MAX_WAIT_SECONDS):
         number /= 1000
     return min(number, MAX_WAIT_SECONDS)
-
-
-Act = Callable[[Steps, Tab, BrowserStep], Awaitable[str]]
-_ACTIONS: dict[str, Act] = {
-    "click": Steps._click,  # noqa: SLF001
-    "double_click": Steps._click,  # noqa: SLF001
-    "type": Steps._type,  # noqa: SLF001
-    "press": Steps._press,  # noqa: SLF001
-    "select": Steps._select,  # noqa: SLF001
-    "check": Steps._check,  # noqa: SLF001
-    "hover": Steps._hover,  # noqa: SLF001
-    "drag": Steps._drag,  # noqa: SLF001
-    "scroll": Steps._scroll,  # noqa: SLF001
-    "wait": Steps._wait,  # noqa: SLF001
-    "goto": Steps._goto,  # noqa: SLF001
-    "back": Steps._history,  # noqa: SLF001
-    "forward": Steps._history,  # noqa: SLF001
-    "reload": Steps._history,  # noqa: SLF001
-    "upload": Steps._upload,  # noqa: SLF001
-    "dialog": Steps._dialog,  # noqa: SLF001
-    "evaluate": Steps._evaluate,  # noqa: SLF001
-}
 
 
 async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> None:
