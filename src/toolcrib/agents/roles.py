@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from toolcrib.core.context import AGENT_MARK, Caller, Ctx, Scope, Session
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import nearest, plain
+from toolcrib.core.package_data import package_table
 from toolcrib.core.registry import Registry
 from toolcrib.core.settings import AgentConfig, RoleConfig
 from toolcrib.core.tool import NET, NONE, READ, Right, Tool
@@ -27,66 +28,21 @@ class Role:
     model: str = ""
 
 
-def _all_rights() -> Right:
+def _own(name: str, config: RoleConfig) -> Role:
     rights = Right.NONE
-    for right in Right:
-        rights |= right
-    return rights
+    known = {right.name.lower(): right for right in Right if right.name}
+    for word in config.rights:
+        if word.lower() not in known:
+            raise BadInput(
+                f"The role {name} has an unknown right '{word[:40]}'.",
+                hint=f"Write some of {', '.join(known)} in agent.roles.{name}.rights.",
+            )
+        rights |= known[word.lower()]
+    return Role(name, config.persona, tuple(config.tools) or ALL, rights, config.model)
 
 
-_R, _W, _N, _X = Right.READ, Right.WRITE, Right.NET, Right.EXEC
-_FILES = ("files", "documents", "workspace", "code")
-
-BUILT_IN = (
-    Role("general", "You do what the task asks, with the tools that fit it.", ALL, _all_rights()),
-    Role(
-        "coder",
-        "You are a programmer. Read before you change, make small changes, check that they work.",
-        (*_FILES, "run", "git", "jobs", "plan"),
-        _R | _W | _X,
-    ),
-    Role(
-        "reviewer",
-        "You review work. Name each fault with its place, say how grave it is and how to mend it.",
-        (*_FILES, "git"),
-        _R,
-    ),
-    Role(
-        "researcher",
-        "You research. Use several sources, name each with its address, and say what is not sure.",
-        ("web", "http", "documents", "files", "memory"),
-        _R | _N,
-    ),
-    Role(
-        "debugger",
-        "You find the cause of a fault. Reproduce it, narrow it down, mend the cause and check it.",
-        (*_FILES, "run", "git", "jobs", "plan"),
-        _R | _W | _X,
-    ),
-    Role(
-        "tester",
-        "You test. Write tests that can fail, run them, and report what fails and why.",
-        (*_FILES, "run", "jobs", "plan"),
-        _R | _W | _X,
-    ),
-    Role(
-        "documenter",
-        "You write documentation: short, exact, checked against the code.",
-        (*_FILES, "web", "git", "plan"),
-        _R | _W | _N,
-    ),
-    Role(
-        "planner",
-        "You plan. Look at what there is, then give ordered steps, each with its risk and check.",
-        (*_FILES, "web", "git", "memory"),
-        _R | _N,
-    ),
-    Role(
-        "data_analyst",
-        "You analyse data. Look at its shape first, compute with tools, and give figures.",
-        (*_FILES, "data", "run", "jobs", "plan"),
-        _R | _W | _X,
-    ),
+BUILT_IN = tuple(
+    _own(name, RoleConfig(**role)) for name, role in package_table("agents/roles.toml").items()
 )
 
 
@@ -107,19 +63,6 @@ def find_role(name: str, own: Mapping[str, RoleConfig]) -> Role:
     near = nearest(name, names, count=1, min_ratio=0.6)
     guess = f"Did you mean '{near[0]}'? " if near else ""
     raise BadInput(f"There is no role '{name[:40]}'.", hint=f"{guess}Roles: {', '.join(names)}.")
-
-
-def _own(name: str, config: RoleConfig) -> Role:
-    rights = Right.NONE
-    known = {right.name.lower(): right for right in Right if right.name}
-    for word in config.rights:
-        if word.lower() not in known:
-            raise BadInput(
-                f"The role {name} has an unknown right '{word[:40]}'.",
-                hint=f"Write some of {', '.join(known)} in agent.roles.{name}.rights.",
-            )
-        rights |= known[word.lower()]
-    return Role(name, config.persona, tuple(config.tools) or ALL, rights, config.model)
 
 
 # What a child may call: never more than its parent, and never another child.
@@ -220,7 +163,7 @@ def by_fit(tools: Sequence[Tool], task: str) -> tuple[list[Tool], Tool | None]:
     best = finder.find(task, len(tools))
     best_fit = best[0] if best and finder.fits(task) else None
     ordered = [*best, *(tool for tool in tools if tool not in best)]
-    ordered.sort(key=lambda tool: (tool is not best_fit, bool(tool.rights & _W)))
+    ordered.sort(key=lambda tool: (tool is not best_fit, bool(tool.rights & Right.WRITE)))
     return ordered, best_fit
 
 
