@@ -14,6 +14,7 @@ from typing import Any
 from toolcrib.core.command_prefixes import covers
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
+from toolcrib.core.package_data import package_table
 from toolcrib.core.settings import CommandRule
 from toolcrib.core.tool import STRICTNESS, Decision
 from toolcrib.execution.network_access import network_decision
@@ -43,90 +44,26 @@ class ReadOnlyUse:
 
 
 VERSIONS = ("--version", "-V")
-SHOWS_GIT = (
-    *("status", "log", "diff", "show", "rev-parse", "ls-files", "ls-tree", "blame", "describe"),
-    *("shortlog", "rev-list", "merge-base", "cat-file", "name-rev", "whatchanged", "count-objects"),
-    "diff-tree",
-)
-NEVER_GIT: tuple[str, ...] = (
-    "--output*",
-    "--ext-diff",
-    "--textconv",
-    "-O*",
-    "--open-files*",
-    "--no-index",
-)
-NEVER_GIT += ("--exec*", "--upload-pack*", "--filters", "--batch*", "--contents*")
 GIT_OPTIONS_WITH_VALUE = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}
 )
 """Those before its command whose value is a word of its own."""
 OPTIONS_ALONE = frozenset({"-h", "--help", "-v", "-V", "--version"})
 """With these a program does nothing else."""
-EXACTLY = frozenset(
-    (
-        *("git --version", "git branch", "git branch -a", "git branch --show-current"),
-        *("git remote", "git remote -v", "git tag", "git tag -l", "git tag --list"),
-        *("git stash list", "git branch --list", "git branch -v", "git branch -vv", "node -v"),
-        *("npm -v", "npx -v", "ruby -v", "perl -v", "php -v"),
-    )
-)
-RECURSIVE = ("-r*", "-R*", "--recursive", "--dereference-recursive", "-d*", "--directories*")
+_TABLE = package_table("execution/read_only_commands.toml")
+EXACTLY = frozenset(_TABLE["exactly"])
 
-READ_ONLY_COMMANDS: Mapping[str, ReadOnlyUse] = {
-    **dict.fromkeys(("pwd", "true", "false", ":", "whoami", "id", "groups", "arch"), ReadOnlyUse()),
-    **dict.fromkeys(("echo", "basename", "dirname", "seq", "expr"), ReadOnlyUse(values=True)),
-    **dict.fromkeys(("nproc", "uptime", "tty", "logname"), ReadOnlyUse(max_words=0)),
-    "printf": ReadOnlyUse(never=("-v*",), values=True),
-    "uname": ReadOnlyUse(max_words=0),
-    "hostname": ReadOnlyUse(max_words=0, never=("-b*", "-F*", "--boot", "--file*")),
-    "date": ReadOnlyUse(never=("-s*", "--set*", "-f*", "--file*"), values=True),
-    "cal": ReadOnlyUse(values=True),
-    "sleep": ReadOnlyUse(values=True),
-    "cd": ReadOnlyUse(max_words=1),
-    "ls": ReadOnlyUse(),
-    "dir": ReadOnlyUse(),
-    **dict.fromkeys(
-        ("cat", "tac", "head", "nl", "rev", "fold", "expand", "unexpand"), ReadOnlyUse()
-    ),
-    **dict.fromkeys(("cut", "paste", "comm", "join", "cmp", "od", "xxd", "hexdump"), ReadOnlyUse()),
-    **dict.fromkeys(
-        ("tail", "strings", "stat", "df", "readlink", "realpath", "column"), ReadOnlyUse()
-    ),
-    **dict.fromkeys(
-        ("md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "b2sum", "sum"), ReadOnlyUse()
-    ),
-    "wc": ReadOnlyUse(never=("--files0*",)),
-    "du": ReadOnlyUse(never=("--files0*", "-X*", "--exclude-from*")),
-    "sort": ReadOnlyUse(never=("-o*", "--o*", "-T*", "--te*", "--com*", "--files0*")),
-    "uniq": ReadOnlyUse(max_words=1),
-    "tr": ReadOnlyUse(values=True),
-    "file": ReadOnlyUse(
-        never=("-C*", "--compile", "-m*", "--magic*", "-f*", "--files-from*", "-z*")
-    ),
-    "tree": ReadOnlyUse(never=("-o*", "--fromfile", "--output*", "-R*")),
-    "diff": ReadOnlyUse(never=("-r*", "--recursive")),
-    **dict.fromkeys(("grep", "egrep", "fgrep"), ReadOnlyUse(never=RECURSIVE)),
-    "find": ReadOnlyUse(
-        never=("-exec*", "-ok*", "-delete", "-fprint*", "-fls*", "-files0*", "-L*", "-follow")
-    ),
-    "which": ReadOnlyUse(values=True),
-    "type": ReadOnlyUse(values=True),
-    "sed": ReadOnlyUse(),
-    "git": ReadOnlyUse(never=NEVER_GIT, only=SHOWS_GIT),
-    **dict.fromkeys(
-        (
-            *("python", "python3", "node", "npm", "deno", "gcc", "g++", "clang", "make", "cmake"),
-            *("java", "javac", "ruby", "perl", "php", "pip", "pip3", "uv", "ruff", "curl"),
-            *("wget", "jq", "psql", "sqlite3"),
-        ),
-        ReadOnlyUse(only=VERSIONS, max_words=1),
-    ),
+
+def _use(values: Mapping[str, Any]) -> ReadOnlyUse:
+    words = {name: tuple(text.split()) for name, text in values.items() if isinstance(text, str)}
+    return ReadOnlyUse(**{**values, **words})
+
+
+READ_ONLY_COMMANDS = {
+    name: _use({key: value for key, value in use.items() if key != "commands"})
+    for use in _TABLE["use"]
+    for name in use["commands"].split()
 }
-"""Bare names only: what stands at a path may be anything. Left out are those that a file of
-the workspace makes run something even for this (`yarn --version`, `pytest --version`), and
-those that read whole trees, protected files included (`rg`).
-"""
 
 
 def only_reads(command: ShellCommand, may_read: Callable[[str], bool]) -> str:
@@ -150,7 +87,7 @@ def only_reads(command: ShellCommand, may_read: Callable[[str], bool]) -> str:
     wrong = _wrong_words(known, values)
     if wrong or (first.value == "sed" and not _is_print(values)):
         return f"{first.value} with {(wrong or 'this')[:MAX_REASON_CHARS]} may do more than read"
-    if known.only is VERSIONS or known.values:
+    if known.only == VERSIONS or known.values:
         return ""
     for word in words[1:]:
         if not _may_name(word, may_read):
@@ -161,7 +98,7 @@ def only_reads(command: ShellCommand, may_read: Callable[[str], bool]) -> str:
 def _wrong_words(known: ReadOnlyUse, values: list[str]) -> str:
     if known.only and (not values or values[0] not in known.only):
         return values[0] if values else "no word"
-    if known.only is VERSIONS and len(values) > 1:
+    if known.only == VERSIONS and len(values) > 1:
         return values[1]
     for value in values:
         for option in known.never:
