@@ -29,3 +29,8 @@ def nearest(
     scored = [(SequenceMatcher(None, target, plain(name)).ratio(), name) for name in names]
     scored.sort(key=lambda item: -item[0])
     return [name for likeness, name in scored[:count] if likeness >= min_ratio]
+
+
+def name_set(names: str) -> frozenset[str]:
+    """The words of a text, for tables of names."""
+    return frozenset(names.split())

@@ -10,74 +10,20 @@ from __future__ import annotations
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
+from toolcrib.core.package_data import package_table
+
 IPAddress = IPv4Address | IPv6Address
 IPNetwork = IPv4Network | IPv6Network
 
-_NOT_PUBLIC_4 = tuple(
-    (IPv4Network(network), meaning)
-    for network, meaning in (
-        ("0.0.0.0/8", "this machine"),
-        ("10.0.0.0/8", "a private network"),
-        ("100.64.0.0/10", "a carrier's shared network"),
-        ("127.0.0.0/8", "this machine"),
-        ("169.254.0.0/16", "a link-local address"),
-        ("172.16.0.0/12", "a private network"),
-        ("192.0.0.0/24", "a protocol assignment"),
-        ("192.0.2.0/24", "a documentation network"),
-        ("192.88.99.0/24", "a 6to4 relay"),
-        ("192.168.0.0/16", "a private network"),
-        ("198.18.0.0/15", "a benchmark network"),
-        ("198.51.100.0/24", "a documentation network"),
-        ("203.0.113.0/24", "a documentation network"),
-        ("224.0.0.0/4", "a multicast address"),
-        ("240.0.0.0/4", "a reserved address"),
-    )
-)
-
+TABLE = package_table("net/egress/destinations.toml")
+_NOT_PUBLIC_4: list[tuple[IPv4Network, str]] = [
+    (IPv4Network(net), meaning) for net, meaning in TABLE["not_public_4"].items()
+]
+_NOT_PUBLIC_6: list[tuple[IPv6Network, str]] = [
+    (IPv6Network(net), meaning) for net, meaning in TABLE["not_public_6"].items()
+]
 _GLOBAL_6 = IPv6Network("2000::/3")
-_NOT_PUBLIC_6 = tuple(
-    (IPv6Network(network), meaning)
-    for network, meaning in (
-        ("::/128", "this machine"),
-        ("::1/128", "this machine"),
-        ("::ffff:0:0:0/96", "a translated IPv4 address"),
-        ("::/96", "an IPv4-compatible address"),
-        ("64:ff9b::/96", "a NAT64 address"),
-        ("64:ff9b:1::/48", "a local NAT64 address"),
-        ("100::/64", "a discard address"),
-        ("2001::/32", "a Teredo address"),
-        ("2001::/23", "a protocol assignment"),
-        ("2001:db8::/32", "a documentation network"),
-        ("2002::/16", "a 6to4 address"),
-        ("2620:4f:8000::/48", "an AS112 address"),
-        ("3fff::/20", "a documentation network"),
-        ("5f00::/16", "a segment routing address"),
-        ("fc00::/7", "a private network"),
-        ("fe80::/10", "a link-local address"),
-        ("fec0::/10", "a site-local address"),
-        ("ff00::/8", "a multicast address"),
-    )
-)
-
-METADATA_ADDRESSES = frozenset(
-    ip_address(text)
-    for text in (
-        "169.254.169.254",  # AWS, Azure, Google, OpenStack, DigitalOcean …
-        "169.254.169.253",  # AWS name server
-        "169.254.170.2",  # AWS container credentials
-        "169.254.170.23",  # AWS pod identity
-        "169.254.0.23",  # Tencent
-        "169.254.42.42",  # Scaleway
-        "100.100.100.200",  # Alibaba
-        "192.0.0.192",  # Oracle
-        "168.63.129.16",  # Azure's host, in the public range
-        "fd00:ec2::254",  # AWS
-        "fd00:ec2::23",  # AWS pod identity
-        "fd20:ce::254",  # Google
-        "fd00:42::42",  # Scaleway
-        "fe80::a9fe:a9fe",  # OpenStack
-    )
-)
+METADATA_ADDRESSES = frozenset(map(ip_address, TABLE["metadata"]["addresses"]))
 
 _COMPATIBLE = IPv6Network("::/96")
 _TRANSLATED = IPv6Network("::ffff:0:0:0/96")
