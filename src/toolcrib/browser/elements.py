@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from toolcrib.browser.snapshots import FIELDS, ElementMatch, Node, PageSnapshot, folded, search
 from toolcrib.browser.tabs import Tab
 from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.core.names import name_set
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator
@@ -22,69 +23,12 @@ _LINE = re.compile(r"-? *[a-z]+(?: \".*\")?(?: \[[\w=-]+\])* ((?:f\d+)?e\d+)(?: 
 """A line of a snapshot, which is copied whole."""
 CANDIDATES = 8
 _SELECTOR = re.compile(r"^(?:css=|xpath=|//|#|\.)|[\[>]|^[a-z][a-z0-9]*(?:[.#:][\w-]+)+$")
-_TAGS = frozenset(
-    [
-        "a",
-        "abbr",
-        "address",
-        "article",
-        "aside",
-        "audio",
-        "body",
-        "button",
-        "canvas",
-        "caption",
-        "code",
-        "details",
-        "dialog",
-        "div",
-        "em",
-        "fieldset",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "html",
-        "iframe",
-        "img",
-        "input",
-        "label",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "optgroup",
-        "option",
-        "output",
-        "p",
-        "pre",
-        "progress",
-        "section",
-        "select",
-        "small",
-        "span",
-        "strong",
-        "summary",
-        "svg",
-        "table",
-        "tbody",
-        "td",
-        "textarea",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "video",
-    ]
-)
+_TAGS = name_set("""
+a abbr address article aside audio body button canvas caption code details dialog div em
+fieldset figure footer form h1 h2 h3 h4 h5 h6 header html iframe img input label legend li main
+nav ol optgroup option output p pre progress section select small span strong summary svg table
+tbody td textarea tfoot th thead tr ul video
+""")
 _TAG = re.compile(r"[a-z][a-z0-9]*(?=$|[.#:])")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import NotConfigured
+from toolcrib.core.names import name_set
 
 HOW_TO_GET_ONE = (
     "Install one, on Debian or Ubuntu: sudo apt install chromium; on macOS: brew install "
@@ -59,24 +60,10 @@ CLOSED_WAYS = (
 )
 NOWHERE = "http://127.0.0.1:9"
 """The proxy of what belongs to no conversation: nothing listens there."""
-PASSED_ON = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_*",
-    "TZ",
-    "TMPDIR",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "XDG_RUNTIME_DIR",
-    "SYSTEMROOT",
-    "TEMP",
-    "TMP",
-    "LOCALAPPDATA",
-    "APPDATA",
-    "PROGRAMFILES",
-)
+PASSED_ON = name_set("""
+PATH HOME LANG LC_* TZ TMPDIR DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR
+SYSTEMROOT TEMP TMP LOCALAPPDATA APPDATA PROGRAMFILES
+""")
 """What the browser sees of our environment: keys and tokens live in the rest of it."""
 
 

@@ -14,41 +14,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
+from toolcrib.core.names import name_set
+
 MASK = "••••"
-INTERACTIVE = frozenset(
-    [
-        "button",
-        "link",
-        "textbox",
-        "searchbox",
-        "checkbox",
-        "radio",
-        "combobox",
-        "listbox",
-        "option",
-        "menuitem",
-        "menuitemcheckbox",
-        "menuitemradio",
-        "tab",
-        "switch",
-        "slider",
-        "spinbutton",
-        "treeitem",
-    ]
-)
-FIELDS = frozenset(
-    [
-        "textbox",
-        "searchbox",
-        "combobox",
-        "listbox",
-        "checkbox",
-        "radio",
-        "switch",
-        "slider",
-        "spinbutton",
-    ]
-)
+INTERACTIVE = name_set("""
+button link textbox searchbox checkbox radio combobox listbox option menuitem menuitemcheckbox
+menuitemradio tab switch slider spinbutton treeitem
+""")
+FIELDS = name_set("textbox searchbox combobox listbox checkbox radio switch slider spinbutton")
 _BOXES = frozenset({"generic", "none", "presentation", "group", "text", "rowgroup", "paragraph"})
 """Roles that are left out where they have no name of their own."""
 _ROWS = frozenset({"listitem", "row", "menuitem", "option", "article", "group"})

@@ -65,8 +65,3 @@ def parse(text: str, language: str) -> Any:
 def characters(line: str, offset: int) -> int:
     """The characters of a line before an offset in bytes."""
     return offset if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore"))
-
-
-def name_set(names: str) -> frozenset[str]:
-    """The words of a text, for tables of names."""
-    return frozenset(names.split())

@@ -9,9 +9,9 @@ from typing import Any
 from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS
 from toolcrib.code.javascript.scopes import descendants, holds, named
-from toolcrib.code.languages import name_set
 from toolcrib.code.operations import need_lines, not_whole, shared_line
 from toolcrib.code.scopes import TYPE, Binding, Occurrence
+from toolcrib.core.names import name_set
 
 FUNCTION_KINDS = name_set("""
     function_declaration generator_function_declaration function_expression generator_function

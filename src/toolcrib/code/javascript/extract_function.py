@@ -18,10 +18,11 @@ from toolcrib.code.javascript.model import Module, word_pattern
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.references import need_name
 from toolcrib.code.javascript.scopes import descendants, holds, named
-from toolcrib.code.languages import SCRIPTS, language_of, name_set
+from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.operations import ExtractionPlan, indent_of, reindented
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import TYPE
+from toolcrib.core.names import name_set
 from toolcrib.files.content.faithful import Splice
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import ScriptProgram, folders_around, settings_of
 from toolcrib.code.javascript.scopes import descendants, literal, named
-from toolcrib.code.languages import name_set
 from toolcrib.code.project import Project
 from toolcrib.core.errors import ToolError
+from toolcrib.core.names import name_set
 
 SCRIPT_ENDING = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 EMITTED_ENDINGS = {"ts": "js", "tsx": "js", "mts": "mjs", "cts": "cjs"}

@@ -9,8 +9,8 @@ from typing import Any
 from toolcrib.code.javascript.group import SymbolGroup, mixed_obstacle
 from toolcrib.code.javascript.model import Member, Module
 from toolcrib.code.javascript.scopes import named
-from toolcrib.code.languages import name_set
 from toolcrib.code.scopes import Binding, LexicalScope
+from toolcrib.core.names import name_set
 
 SPECIAL_MEMBERS = name_set("""
     constructor toString valueOf toJSON then next return throw name length prototype call apply

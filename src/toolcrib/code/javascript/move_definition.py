@@ -25,11 +25,12 @@ from toolcrib.code.javascript.imports import (
 from toolcrib.code.javascript.model import Module, word_pattern
 from toolcrib.code.javascript.program import ScriptProgram, folders_around
 from toolcrib.code.javascript.scopes import descendants, named
-from toolcrib.code.languages import SCRIPTS, language_of, name_set
+from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.operations import MovePlan, import_cycle
 from toolcrib.code.rewrite import Rewrite
 from toolcrib.code.scopes import TYPE, Binding, Occurrence
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError, UnsupportedContent
+from toolcrib.core.names import name_set
 from toolcrib.files.content.faithful import Splice
 
 MOVABLE_KINDS = name_set("""

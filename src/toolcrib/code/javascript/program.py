@@ -11,10 +11,11 @@ from typing import Any
 
 from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.scopes import literal, named, read
-from toolcrib.code.languages import SCRIPTS, language_of, name_set
+from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import BOTH, Binding, LexicalScope
 from toolcrib.core.errors import ToolError, UnsupportedContent
+from toolcrib.core.names import name_set
 from toolcrib.text.json_values import json_object
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")

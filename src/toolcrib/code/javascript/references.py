@@ -11,11 +11,12 @@ from toolcrib.code.javascript.group import GroupBuilder, SymbolGroup, find_obsta
 from toolcrib.code.javascript.members import find_members, this_class
 from toolcrib.code.javascript.model import Member, Module, word_pattern
 from toolcrib.code.javascript.program import ScriptProgram, Slot
-from toolcrib.code.languages import SCRIPTS, language_of, name_set
+from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.places import NameToken, ReferenceCollector, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.code.scopes import Binding, LexicalScope
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
+from toolcrib.core.names import name_set
 
 # Labels and private names, which stay within one file
 

@@ -7,9 +7,10 @@ from itertools import accumulate
 from typing import Any
 
 from toolcrib.code.javascript.model import Export, Imported, Member, Module
-from toolcrib.code.languages import language_of, name_set, parse
+from toolcrib.code.languages import language_of, parse
 from toolcrib.code.places import Kind, NameToken
 from toolcrib.code.scopes import BOTH, TYPE, VALUE, Binding, LexicalScope, Occurrence
+from toolcrib.core.names import name_set
 
 
 def token(node: Any, kind: Kind = "reference", before: str = "", after: str = "") -> NameToken:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from toolcrib.code.languages import name_set
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import Function, last_name
 from toolcrib.code.scopes import LexicalScope, Occurrence
+from toolcrib.core.names import name_set
 
 _KNOWN_MODULES = name_set("""
     abc enum typing collections collections.abc threading unittest json logging argparse io

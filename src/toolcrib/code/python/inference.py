@@ -6,7 +6,6 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.code.languages import name_set
 from toolcrib.code.python.classes import (
     ClassHierarchy,
     PythonClass,
@@ -18,6 +17,7 @@ from toolcrib.code.python.program import ExternalName, ModuleTarget, Program, Py
 from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import Function, decorator_names, last_name
 from toolcrib.code.scopes import Occurrence
+from toolcrib.core.names import name_set
 
 MAX_DEPTH = 24
 

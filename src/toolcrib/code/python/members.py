@@ -7,7 +7,6 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-from toolcrib.code.languages import name_set
 from toolcrib.code.places import ReferenceCollector
 from toolcrib.code.python.classes import ClassHierarchy, PythonClass, defines, method_of
 from toolcrib.code.python.inference import Inference, Values
@@ -21,6 +20,7 @@ from toolcrib.code.python.names import (
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import Function, decorator_names, last_name
+from toolcrib.core.names import name_set
 
 MAX_SCANNED_BYTES = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from toolcrib.core.errors import Blocked, Network, TooManyRedirects
+from toolcrib.core.names import name_set
 from toolcrib.net.egress.transport import Request
 from toolcrib.net.egress.url import Headers, Target, join_url
 
@@ -12,22 +13,10 @@ REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 # All that goes along to another origin. Keys come in many headers (Authorization,
 # Cookie, X-API-Key …), so the harmless ones are listed instead.
-HARMLESS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "accept-language",
-        "cache-control",
-        "content-language",
-        "content-type",
-        "dnt",
-        "if-modified-since",
-        "if-none-match",
-        "pragma",
-        "range",
-        "user-agent",
-    }
-)
+HARMLESS = name_set("""
+accept accept-encoding accept-language cache-control content-language content-type dnt
+if-modified-since if-none-match pragma range user-agent
+""")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 ABOUT_BODY = frozenset({"content-type", "content-language", "content-encoding"})
 

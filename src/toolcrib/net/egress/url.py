@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
 
 from toolcrib.core.errors import BadInput, Blocked
+from toolcrib.core.names import name_set
 from toolcrib.net.egress.addresses import IPAddress
 
 # HTTP headers: several values a name, names in any case.
@@ -19,22 +20,10 @@ _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
 
 # What the transport decides: a caller that set them could speak to another host, or
 # smuggle a second request behind the first.
-RESERVED = frozenset(
-    {
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+RESERVED = name_set("""
+connection content-length expect host keep-alive proxy-authenticate proxy-authorization
+proxy-connection te trailer transfer-encoding upgrade
+""")
 
 
 class Headers:

@@ -20,6 +20,7 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
+from toolcrib.core.names import name_set
 from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.settings import SecretConfig
 from toolcrib.data.table_files import save
@@ -47,17 +48,14 @@ DOWNLOAD_SECONDS = 150.0
 MAX_EXACT_INTEGER = 2**53
 """Whole numbers beyond this are not exact in jq."""
 # Of use to a browser or to nobody; left out of the text unless there is nothing else to see.
-ROUTINE_HEADERS = frozenset(
-    {
-        *("accept-ranges", "age", "alt-svc", "cache-control", "connection", "content-encoding"),
-        *("content-length", "content-type", "date", "expect-ct", "expires", "keep-alive", "nel"),
-        *("p3p", "pragma", "referrer-policy", "report-to", "reporting-endpoints", "server"),
-        *("server-timing", "strict-transport-security", "transfer-encoding", "vary", "via"),
-        *("content-security-policy", "content-security-policy-report-only", "origin-agent-cluster"),
-        *("permissions-policy", "x-content-type-options", "x-download-options"),
-        *("x-frame-options", "x-powered-by", "x-xss-protection", "x-dns-prefetch-control"),
-    }
-)
+ROUTINE_HEADERS = name_set("""
+accept-ranges age alt-svc cache-control connection content-encoding content-length content-type
+date expect-ct expires keep-alive nel p3p pragma referrer-policy report-to reporting-endpoints
+server server-timing strict-transport-security transfer-encoding vary via
+content-security-policy content-security-policy-report-only origin-agent-cluster
+permissions-policy x-content-type-options x-download-options x-frame-options x-powered-by
+x-xss-protection x-dns-prefetch-control
+""")
 ROUTINE_HEADER_PREFIXES = (
     "access-control-",
     "cf-",
