@@ -112,6 +112,4 @@ class Chats:
     async def recent(self, limit: int = 20) -> list[Chat]:
         """The last chats without their messages, the newest first."""
         statement = "SELECT name, used, title FROM chat ORDER BY used DESC LIMIT ?"
-        return await self._rows.read(
-            lambda c: [Chat(*row) for row in c.execute(statement, (limit,))]
-        )
+        return [Chat(*row) for row in await self._rows.fetch(statement, (limit,))]

@@ -196,16 +196,12 @@ class AgentRuns:
         """
         key = plain_id(wanted)
 
-        def read(connection: sqlite3.Connection) -> tuple[Any, ...] | None:
-            chosen = "id = ?1 OR job = ?1" if key else "session = ?1"
-            found: tuple[Any, ...] | None = connection.execute(
-                f"SELECT {COLUMNS} FROM agent_run WHERE {chosen} "  # noqa: S608 - constants
-                "ORDER BY started DESC, rowid DESC LIMIT 1",
-                (key or session,),
-            ).fetchone()
-            return found
-
-        row = await self._rows.read(read)
+        chosen = "id = ?1 OR job = ?1" if key else "session = ?1"
+        row = await self._rows.first(
+            f"SELECT {COLUMNS} FROM agent_run WHERE {chosen} "  # noqa: S608 - constants
+            "ORDER BY started DESC, rowid DESC LIMIT 1",
+            (key or session,),
+        )
         if row is None:
             if key:
                 hint = "Take the id from the result of delegate_task."
@@ -219,13 +215,13 @@ class AgentRuns:
     async def recent(self, limit: int = 20) -> list[AgentRun]:
         """The last runs, the newest first."""
         statement = f"SELECT {COLUMNS} FROM agent_run ORDER BY started DESC, rowid DESC LIMIT ?"  # noqa: S608
-        rows = await self._rows.read(lambda c: c.execute(statement, (limit,)).fetchall())
+        rows = await self._rows.fetch(statement, (limit,))
         return [AgentRun.of_row(row) for row in rows]
 
     async def events(self, run_id: str) -> list[RunEvent]:
         """The trace of a run, from its start."""
         statement = "SELECT time, kind, body FROM agent_event WHERE run = ? ORDER BY seq"
-        rows = await self._rows.read(lambda c: c.execute(statement, (run_id,)).fetchall())
+        rows = await self._rows.fetch(statement, (run_id,))
         return [RunEvent(when, kind, zlib.decompress(body).decode()) for when, kind, body in rows]
 
     async def send(self, run_id: str, message: RunMessage) -> None:
@@ -237,22 +233,15 @@ class AgentRuns:
             message.untrusted,
             message.private,
         )
-        await self._rows.write(
-            lambda c: c.execute(
-                "INSERT INTO agent_mail (run, text, cancel, untrusted, private) VALUES (?,?,?,?,?)",
-                row,
-            )
+        await self._rows.execute(
+            "INSERT INTO agent_mail (run, text, cancel, untrusted, private) VALUES (?,?,?,?,?)", row
         )
 
     async def take_messages(self, run_id: str) -> list[RunMessage]:
         """Take the messages that wait for a run."""
         with contextlib.suppress(StorageFailure, ConfigError):
-            waiting = await self._rows.read(
-                lambda c: c.execute(
-                    "SELECT 1 FROM agent_mail WHERE run = ? LIMIT 1", (run_id,)
-                ).fetchone(),
-                quick=True,
-            )
+            sql = "SELECT 1 FROM agent_mail WHERE run = ? LIMIT 1"
+            waiting = await self._rows.first(sql, (run_id,), quick=True)
             if waiting is None:
                 return []
             statement = (

@@ -61,14 +61,10 @@ class Logins:
 
     async def all(self) -> list[Login]:
         """What is kept, by origin."""
-
-        def read(connection: sqlite3.Connection) -> list[tuple[str, str, float]]:
-            return connection.execute(
-                "SELECT origin, state, saved FROM login WHERE workspace = ? ORDER BY origin",
-                (self._workspace,),
-            ).fetchall()
-
-        rows = await self._rows.read(read)
+        rows = await self._rows.fetch(
+            "SELECT origin, state, saved FROM login WHERE workspace = ? ORDER BY origin",
+            (self._workspace,),
+        )
         return [_login(origin, json.loads(state), saved) for origin, state, saved in rows]
 
     async def keep(self, logins: Iterable[Login]) -> list[str]:
@@ -99,14 +95,10 @@ class Logins:
 
     async def forget(self, origin: str = "") -> int:
         """Forget one, or all; how many there were."""
-
-        def write(connection: sqlite3.Connection) -> int:
-            return connection.execute(
-                "DELETE FROM login WHERE workspace = ? AND (? = '' OR origin = ?)",
-                (self._workspace, origin, origin),
-            ).rowcount
-
-        return await self._rows.write(write)
+        return await self._rows.execute(
+            "DELETE FROM login WHERE workspace = ? AND (? = '' OR origin = ?)",
+            (self._workspace, origin, origin),
+        )
 
 
 def state_of(logins: Iterable[Login]) -> dict[str, Any]:

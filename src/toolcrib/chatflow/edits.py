@@ -134,16 +134,14 @@ class EditLog:
         wanted = [key for key in dict.fromkeys(keys) if key]
         edits = Edits()
 
-        def read(connection: sqlite3.Connection) -> list[tuple[str, str, str, float]]:
-            return connection.execute(
+        try:
+            rows = await self._rows.fetch(
                 "SELECT key, kind, body, used FROM chat_edit "
                 "WHERE key IN (SELECT value FROM json_each(?)) "
                 "AND kind IN (SELECT value FROM json_each(?))",
                 (json.dumps(wanted), json.dumps(list(kinds))),
-            ).fetchall()
-
-        try:
-            rows = await self._rows.read(read, quick=True)
+                quick=True,
+            )
         except (StorageFailure, ConfigError):
             rows = []
         for key, kind, body, _ in rows:
@@ -190,13 +188,10 @@ class EditLog:
                 self._memory.popitem(last=False)
 
     async def _touch(self, keys: Sequence[str]) -> None:
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
+        try:
+            await self._rows.execute(
                 "UPDATE chat_edit SET used = ? WHERE key IN (SELECT value FROM json_each(?))",
                 (time.time(), json.dumps(list(keys))),
             )
-
-        try:
-            await self._rows.write(write)
         except (StorageFailure, ConfigError):
             return

@@ -8,7 +8,6 @@ within the call, more in a job. What a job did not get to is done by the next on
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -165,40 +164,31 @@ class Library:
 
     async def sources(self) -> list[IndexedPath]:
         """What is indexed, by path."""
-
-        def work(connection: sqlite3.Connection) -> list[IndexedPath]:
-            rows = connection.execute(
-                "SELECT path, glob, chars, overlap, watched, chosen FROM document_source"
-                " WHERE library = ? ORDER BY path, glob",
-                (self.name,),
-            )
-            return [
-                IndexedPath(
-                    path, glob, ChunkSize(chars, overlap) if chars else None, *map(bool, flags)
-                )
-                for path, glob, chars, overlap, *flags in rows
-            ]
-
-        return await self._area.read(work)
+        rows = await self._area.fetch(
+            "SELECT path, glob, chars, overlap, watched, chosen FROM document_source"
+            " WHERE library = ? ORDER BY path, glob",
+            (self.name,),
+        )
+        return [
+            IndexedPath(path, glob, ChunkSize(chars, overlap) if chars else None, *map(bool, flags))
+            for path, glob, chars, overlap, *flags in rows
+        ]
 
     async def add(self, source: IndexedPath) -> None:
         """Remember what is to be indexed."""
         size = source.size
         row = (self.name, source.path, source.glob, size and size.chars, size and size.overlap,
                source.watched, time.time(), source.chosen)  # fmt: skip
-        await self._area.write(
-            lambda c: c.execute(
-                "INSERT OR REPLACE INTO document_source VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row
-            )
+        await self._area.execute(
+            "INSERT OR REPLACE INTO document_source VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row
         )
 
     async def remove(self, path: str = "") -> int:
         """Forget what is indexed at a path, or everything; how many entries there were."""
         self.end_watches(path)
         if not path:
-            await self._area.write(
-                lambda c: c.execute("DELETE FROM document_source WHERE library = ?", (self.name,))
-            )
+            sql = "DELETE FROM document_source WHERE library = ?"
+            await self._area.execute(sql, (self.name,))
             return await self.index.clear()
         rows = [
             (self.name, source.path, source.glob)

@@ -192,11 +192,9 @@ class ContextEntries:
             f"SELECT {COLUMNS} FROM context_entry WHERE {where}"  # noqa: S608 - ours
             " AND id IN (SELECT value FROM json_each(?))"
         )
-        found = await self._rows.read(
-            lambda c: [_entry(row) for row in c.execute(sql, (*values, json.dumps(list(scores))))]
-        )
+        rows = await self._rows.fetch(sql, (*values, json.dumps(list(scores))))
         now = time.time()
-        met = [entry for entry in found if not type_ or entry.type == type_]
+        met = [entry for entry in map(_entry, rows) if not type_ or entry.type == type_]
         met.sort(key=lambda e: -(scores[e.id] * (1 - BESIDE) + e.weight(now) * BESIDE))
         return EntryList(tuple(met[:limit]), len(met), ranking.notes)
 
@@ -204,7 +202,7 @@ class ContextEntries:
         """How many there are, by the kind of scope and type."""
         where, values = where_visible(scopes)
         sql = f"SELECT scope, type, count(*) FROM context_entry WHERE {where} GROUP BY 1, 2"  # noqa: S608
-        rows = await self._rows.read(lambda c: c.execute(sql, values).fetchall())
+        rows = await self._rows.fetch(sql, values)
         found: dict[tuple[str, str], int] = {}
         for scope, type_, count in rows:
             key = scope.partition(":")[0], type_

@@ -270,7 +270,7 @@ class Memories:
         """The memories that are files, by path."""
         where, values = where_visible((USER,))
         sql = f"SELECT {COLUMNS} FROM memory WHERE {where} AND path IS NOT NULL ORDER BY path"  # noqa: S608
-        return await self._rows.read(lambda c: [_memory(row) for row in c.execute(sql, values)])
+        return [_memory(row) for row in await self._rows.fetch(sql, values)]
 
     def note_seen(self, session: str, memory: Memory) -> None:
         """Note that a conversation was shown a memory as it is."""
@@ -314,8 +314,7 @@ class Memories:
         where += " AND instr(lower(fact || ' ' || tags), lower(?))" * len(parts)
         sql = f"SELECT {COLUMNS} FROM memory WHERE {where} ORDER BY changed DESC LIMIT ?"  # noqa: S608
         values += [storable(part) for part in parts] + [limit]
-        found = await self._rows.read(lambda c: [_memory(row) for row in c.execute(sql, values)])
-        return [MemoryHit(memory, 1.0) for memory in found]
+        return [MemoryHit(_memory(row), 1.0) for row in await self._rows.fetch(sql, values)]
 
     async def _end_expired(self) -> None:
         """Take what has expired out of the index too."""
@@ -323,8 +322,8 @@ class Memories:
         due = "WHERE expires IS NOT NULL AND expires <= ? AND NOT gone"
         first = f"SELECT 1 FROM memory {due} LIMIT 1"  # noqa: S608 - ours
         end = f"UPDATE memory SET gone = 1, stale = 1, version = version + 1 {due}"  # noqa: S608
-        if await self._rows.read(lambda c: c.execute(first, (now,)).fetchone(), quick=True):
-            await self._rows.write(lambda c: c.execute(end, (now,)))
+        if await self._rows.first(first, (now,), quick=True):
+            await self._rows.execute(end, (now,))
 
     async def history(
         self, number: int, scopes: Sequence[str] | None

@@ -363,9 +363,7 @@ class Plans:
 
     async def remove(self, number: int) -> bool:
         """Delete a plan; whether it was there."""
-        return await self._rows.write(
-            lambda c: c.execute("DELETE FROM plan WHERE id = ?", (number,)).rowcount > 0
-        )
+        return await self._rows.execute("DELETE FROM plan WHERE id = ?", (number,)) > 0
 
     async def all(self) -> list[Plan]:
         """All plans of all projects, the last changed first."""
@@ -378,7 +376,7 @@ class Plans:
 
     async def clear(self) -> int:
         """Delete all plans; how many there were."""
-        return await self._rows.write(lambda c: c.execute("DELETE FROM plan").rowcount)
+        return await self._rows.execute("DELETE FROM plan")
 
 
 def _check(goal: str, steps: Sequence[str]) -> None:

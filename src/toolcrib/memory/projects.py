@@ -152,20 +152,15 @@ class Projects:
 
     async def clear(self) -> int:
         """Forget all names and folders; what was kept for them belongs to nobody then."""
-        return await self._rows.write(lambda c: c.execute("DELETE FROM project").rowcount)
+        return await self._rows.execute("DELETE FROM project")
 
     async def all(self, words: str = "") -> list[ProjectInfo]:
         """All of them by name, or those in whose name, folder or text all of some words are."""
-        rows = await self._rows.read(
-            lambda c: [
-                _project(row)
-                for row in c.execute(f"SELECT {COLUMNS} FROM project ORDER BY name, id")  # noqa: S608
-            ]
-        )
+        rows = await self._rows.fetch(f"SELECT {COLUMNS} FROM project ORDER BY name, id")  # noqa: S608
         wanted = words.casefold().split()
         return [
             project
-            for project in rows
+            for project in map(_project, rows)
             if all(w in f"{project.name} {project.path} {project.about}".casefold() for w in wanted)
         ]
 

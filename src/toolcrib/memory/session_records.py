@@ -214,12 +214,10 @@ class SessionRecords:
         condition, values = "id = ?", (number,)
         if number is None:
             condition, values = "project = ? AND session != ?", (project, session)  # type: ignore[assignment]
-        row = await self._rows.read(
-            lambda c: c.execute(
-                f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND {condition}"  # noqa: S608
-                " ORDER BY turn DESC LIMIT 1",
-                values,
-            ).fetchone()
+        row = await self._rows.first(
+            f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND {condition}"  # noqa: S608
+            " ORDER BY turn DESC LIMIT 1",
+            values,
         )
         if row is None:
             what = (
@@ -230,12 +228,8 @@ class SessionRecords:
 
     async def own(self, session: str) -> SessionRecord | None:
         """That of one conversation."""
-        row = await self._rows.read(
-            lambda c: c.execute(
-                f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND session = ?",  # noqa: S608
-                (session,),
-            ).fetchone()
-        )
+        sql = f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND session = ?"  # noqa: S608
+        row = await self._rows.first(sql, (session,))
         return None if row is None else _record(row)
 
     async def listed(
@@ -246,9 +240,7 @@ class SessionRecords:
             f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND session != ?"  # noqa: S608
             " AND (?2 IS NULL OR project = ?2) ORDER BY turn DESC LIMIT ?3"
         )
-        return await self._rows.read(
-            lambda c: [_record(row) for row in c.execute(sql, (besides, project, limit))]
-        )
+        return [_record(row) for row in await self._rows.fetch(sql, (besides, project, limit))]
 
     async def search(
         self, question: str, limit: int, project: int | None = None
@@ -265,7 +257,7 @@ class SessionRecords:
             f"SELECT {COLUMNS} FROM session_record WHERE NOT gone"  # noqa: S608 - ours
             " AND id IN (SELECT value FROM json_each(?))"
         )
-        rows = await self._rows.read(lambda c: c.execute(sql, (json.dumps(ids),)).fetchall())
+        rows = await self._rows.fetch(sql, (json.dumps(ids),))
         found = {row[0]: _record(row) for row in rows}
         return [found[number] for number in ids if number in found][:limit], ranking.notes
 

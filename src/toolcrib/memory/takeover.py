@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -48,15 +47,8 @@ class Takeovers:
 
     async def is_new(self, path: str) -> bool:
         """Whether nobody has seen this file before; from now on somebody has."""
-
-        def write(connection: sqlite3.Connection) -> bool:
-            return bool(
-                connection.execute(
-                    "INSERT OR IGNORE INTO takeover VALUES (?, ?)", (path, time.time())
-                ).rowcount
-            )
-
-        return await self.rows.write(write)
+        sql = "INSERT OR IGNORE INTO takeover VALUES (?, ?)"
+        return bool(await self.rows.execute(sql, (path, time.time())))
 
 
 async def take_over(ctx: Ctx) -> None:

@@ -291,12 +291,8 @@ class StoreBackend:
 
     async def created(self, key: bytes) -> float | None:
         """When a fresh value was made; None where there is none."""
-        row = await self._rows.read(
-            lambda c: c.execute(
-                "SELECT created, expires, form FROM cache WHERE key = ?", (key,)
-            ).fetchone(),
-            quick=True,
-        )
+        sql = "SELECT created, expires, form FROM cache WHERE key = ?"
+        row = await self._rows.first(sql, (key,), quick=True)
         if row is None or row[1] <= time.time() or row[2] == ERROR:
             return None
         self._touched[key] = time.time()
@@ -314,16 +310,12 @@ class StoreBackend:
 
     async def sizes(self) -> dict[str, tuple[int, int]]:
         """Entries and bytes by kind."""
-
-        def read(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-            rows = connection.execute("SELECT kind, entries, bytes FROM cache_total")
-            return {kind: (entries, size) for kind, entries, size in rows if entries}
-
-        return await self._rows.read(read)
+        rows = await self._rows.fetch("SELECT kind, entries, bytes FROM cache_total")
+        return {kind: (entries, size) for kind, entries, size in rows if entries}
 
     async def clear(self) -> None:
         """Remove every entry."""
-        await self._rows.write(lambda connection: connection.execute("DELETE FROM cache"))
+        await self._rows.execute("DELETE FROM cache")
 
     async def flush(self) -> None:
         """Write when the entries were last used."""

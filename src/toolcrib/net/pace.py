@@ -83,13 +83,9 @@ class Pace:
         if self._here.get(key) == free:
             self._here[key] = free - gap
 
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "UPDATE pace SET free = free - ? WHERE key = ? AND free = ?", (gap, key, free)
-            )
-
+        sql = "UPDATE pace SET free = free - ? WHERE key = ? AND free = ?"
         with suppress(StorageFailure, ConfigError):
-            await self._rows.write(write, quick=True)
+            await self._rows.execute(sql, (gap, key, free), quick=True)
 
     async def _take(self, key: str, gap: float, patience: float) -> tuple[float, float]:
         """The seconds to wait for a turn, and when the one after it is."""

@@ -218,10 +218,7 @@ class Approvals:
             "AND created > ?"
         )
         since = time.time() - SESSION_SECONDS
-        found = await self._rows.read(
-            lambda c: c.execute(statement, (session, site, since)).fetchone()
-        )
-        return found is not None
+        return await self._rows.first(statement, (session, site, since)) is not None
 
     async def grant(
         self, request_id: str, scope: Scope = "once", target: str = ""
@@ -304,33 +301,25 @@ class Approvals:
             "AND refused AND created > ?"
         )
         since = time.time() - OPEN_SECONDS
-        found = await self._rows.read(
-            lambda c: c.execute(statement, (fingerprint, session, since)).fetchone()
-        )
-        return found is not None
+        return await self._rows.first(statement, (fingerprint, session, since)) is not None
 
     async def list_open(self) -> list[ApprovalRequest]:
         """The requests that wait for an answer, oldest first."""
-
-        def read(connection: sqlite3.Connection) -> list[ApprovalRequest]:
-            rows = connection.execute(
-                "SELECT id, tool, targets, summary, session, reason, created, site "
-                "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
-                (time.time() - OPEN_SECONDS,),
-            ).fetchall()
-            return [
-                ApprovalRequest(i, tool, tuple(json.loads(ts)), *rest)
-                for i, tool, ts, *rest in rows
-            ]
-
-        return await self._rows.read(read)
+        rows = await self._rows.fetch(
+            "SELECT id, tool, targets, summary, session, reason, created, site "
+            "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
+            (time.time() - OPEN_SECONDS,),
+        )
+        return [
+            ApprovalRequest(i, tool, tuple(json.loads(ts)), *rest) for i, tool, ts, *rest in rows
+        ]
 
     async def list_rules(self) -> list[ApprovalRule]:
         """The lasting permissions, oldest first."""
         statement = (
             "SELECT id, tool, target, created FROM approval_grant WHERE scope = 'rule' ORDER BY id"
         )
-        return await self._rows.read(lambda c: [ApprovalRule(*row) for row in c.execute(statement)])
+        return [ApprovalRule(*row) for row in await self._rows.fetch(statement)]
 
     async def withdraw(self, rule_id: int) -> None:
         """Delete a lasting permission.
@@ -338,15 +327,11 @@ class Approvals:
         Raises:
             NotFound: no such rule.
         """
-
-        def write(connection: sqlite3.Connection) -> None:
-            statement = "DELETE FROM approval_grant WHERE id = ? AND scope = 'rule'"
-            if not connection.execute(statement, (rule_id,)).rowcount:
-                raise NotFound(
-                    f"There is no rule {rule_id}.", hint="`toolcrib approve` lists the rules."
-                )
-
-        await self._rows.write(write)
+        statement = "DELETE FROM approval_grant WHERE id = ? AND scope = 'rule'"
+        if not await self._rows.execute(statement, (rule_id,)):
+            raise NotFound(
+                f"There is no rule {rule_id}.", hint="`toolcrib approve` lists the rules."
+            )
 
 
 def _listed(targets: Sequence[str]) -> list[str]:

@@ -179,7 +179,7 @@ class History:
         """One line a tool, the largest of `sort_by` first; what went on as a job is left out."""
         await self._flush()
         statement = "SELECT tool, ms, outcome, tokens, time FROM history WHERE outcome <> 'job'"
-        rows = await self._rows.read(lambda c: c.execute(statement).fetchall())
+        rows = await self._rows.fetch(statement)
         by_tool: dict[str, list[tuple[float, str, int, float]]] = {}
         for tool, *rest in rows:
             by_tool.setdefault(tool, []).append(tuple(rest))

@@ -159,20 +159,17 @@ class Results:
             StorageFailure: the store cannot be read.
         """
         now = time.time()
-
-        def read(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            return connection.execute(
-                "SELECT handle, source FROM result WHERE session = ? AND expires > ? "
-                "ORDER BY seq DESC LIMIT ?",
-                (session, now, limit),
-            ).fetchall()
-
+        rows = await self._rows.fetch(
+            "SELECT handle, source FROM result WHERE session = ? AND expires > ? "
+            "ORDER BY seq DESC LIMIT ?",
+            (session, now, limit),
+        )
         here = {
             handle: stored.source
             for (owner, handle), stored in reversed(self._memory.items())
             if owner == session and stored.expires > now
         }
-        return list((here | dict(await self._rows.read(read))).items())[:limit]
+        return list((here | dict(rows)).items())[:limit]
 
     def _put(
         self,

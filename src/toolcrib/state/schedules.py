@@ -224,9 +224,7 @@ class Schedules:
             "CASE WHEN state IN ('waiting', 'running') THEN due ELSE -due END LIMIT ?"
         )
         parameters = (self._workspace, limit)
-        return await self._rows.read(
-            lambda c: [_row(values) for values in c.execute(statement, parameters)]
-        )
+        return [_row(values) for values in await self._rows.fetch(statement, parameters)]
 
     async def waiting(self, number: int) -> ScheduledCall:
         """One that waits.
@@ -239,7 +237,7 @@ class Schedules:
             "WHERE id = ? AND workspace = ? AND state = 'waiting'"
         )
         parameters = (number, self._workspace)
-        values = await self._rows.read(lambda c: c.execute(statement, parameters).fetchone())
+        values = await self._rows.first(statement, parameters)
         if values is None:
             raise _not_waiting(number)
         return _row(values)
@@ -288,10 +286,7 @@ class Schedules:
             "OR (state = 'waiting' AND due <= ?)) ORDER BY due"
         )
         parameters = (self._workspace, time.time())
-        found = await self._rows.read(
-            lambda c: [_row(values) for values in c.execute(statement, parameters)]
-        )
-        for one in found:
+        for one in map(_row, await self._rows.fetch(statement, parameters)):
             if one.state == "running":
                 await self._note_lost(one)
             elif one.due < time.time() - LATE_SECONDS and one.tool:
@@ -299,11 +294,9 @@ class Schedules:
                     self._warn(one, "was missed: no server of toolcrib ran at its time")
             elif (claimed := await self._move(one.id, "waiting", "running")) is not None:
                 self._begin(claimed)
-        following = await self._rows.read(
-            lambda c: c.execute(
-                "SELECT min(due) FROM scheduled WHERE state = 'waiting' AND workspace = ?",
-                (self._workspace,),
-            ).fetchone()
+        following = await self._rows.first(
+            "SELECT min(due) FROM scheduled WHERE state = 'waiting' AND workspace = ?",
+            (self._workspace,),
         )
         left = POLL_SECONDS if following[0] is None else following[0] - time.time()
         return min(max(left, 0.05), POLL_SECONDS)

@@ -765,3 +765,17 @@ class Area:
         if quick:
             return await self.store.quick(self.schema, work, writes=False)
         return await self.store.read(self.schema, work)
+
+    async def fetch(
+        self, sql: str, values: Sequence[Any] = (), *, quick: bool = False
+    ) -> list[Any]:
+        """All rows of one query."""
+        return await self.read(lambda c: c.execute(sql, values).fetchall(), quick=quick)
+
+    async def first(self, sql: str, values: Sequence[Any] = (), *, quick: bool = False) -> Any:
+        """The first row of one query; None where there is none."""
+        return await self.read(lambda c: c.execute(sql, values).fetchone(), quick=quick)
+
+    async def execute(self, sql: str, values: Sequence[Any] = (), *, quick: bool = False) -> int:
+        """Carry out one statement; how many rows it changed."""
+        return await self.write(lambda c: c.execute(sql, values).rowcount, quick=quick)

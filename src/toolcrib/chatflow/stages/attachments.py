@@ -90,11 +90,9 @@ class AttachedFiles:
 
     async def listed(self, conversation: str) -> list[AttachedText]:
         """The files of a conversation, the first attached first."""
-        rows = await self._rows.read(
-            lambda c: c.execute(
-                "SELECT name, body FROM chat_attachment WHERE conversation = ? ORDER BY seq",
-                (conversation,),
-            ).fetchall()
+        rows = await self._rows.fetch(
+            "SELECT name, body FROM chat_attachment WHERE conversation = ? ORDER BY seq",
+            (conversation,),
         )
         return [AttachedText(name, text) for name, text in rows]
 

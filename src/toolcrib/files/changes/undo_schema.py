@@ -5,8 +5,6 @@ Apart from the log itself, so that a call that changes nothing need not load it.
 
 from __future__ import annotations
 
-import sqlite3
-
 from toolcrib.core.context import Services
 from toolcrib.state.store import Schema, Store
 
@@ -37,8 +35,5 @@ async def has_unfinished(services: Services) -> bool:
     if store.path is None:
         return False
 
-    def read(connection: sqlite3.Connection) -> bool:
-        found = connection.execute("SELECT 1 FROM step WHERE state <> 'done' LIMIT 1").fetchone()
-        return found is not None
-
-    return await store.area(SCHEMA).read(read, quick=True)
+    sql = "SELECT 1 FROM step WHERE state <> 'done' LIMIT 1"
+    return await store.area(SCHEMA).first(sql, quick=True) is not None

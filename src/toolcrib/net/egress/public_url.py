@@ -110,15 +110,10 @@ class References:
         return found
 
     async def _stored(self, session: str, name: str) -> str | None:
-        def read(connection: sqlite3.Connection) -> str | None:
-            row = connection.execute(
-                "SELECT url FROM reference WHERE session = ? AND id = ? AND expires > ?",
-                (session, name, time.time()),
-            ).fetchone()
-            return None if row is None else str(row[0])
-
+        sql = "SELECT url FROM reference WHERE session = ? AND id = ? AND expires > ?"
         try:
-            return await self._rows.read(read)
+            row = await self._rows.first(sql, (session, name, time.time()))
+            return None if row is None else str(row[0])
         except (StorageFailure, ConfigError):
             return None
 

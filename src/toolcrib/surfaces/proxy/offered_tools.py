@@ -162,24 +162,17 @@ class OwnSteps:
     ) -> list[PromptMessage] | None:
         """The conversation with what our tools did in it; None where that is nothing."""
         if self._has_any is None:
-            self._has_any = await self._rows.read(
-                lambda c: c.execute("SELECT 1 FROM proxy_step LIMIT 1").fetchone() is not None
-            )
+            row = await self._rows.first("SELECT 1 FROM proxy_step LIMIT 1")
+            self._has_any = row is not None
         answers = [message for message in messages if message.get("role") == "assistant"]
         if not self._has_any or not answers:
             return None
         keys = chain_keys(messages, owner)
         wanted = [k for k, m in zip(keys, messages, strict=True) if m.get("role") == "assistant"]
 
-        def read(connection: sqlite3.Connection) -> dict[str, bytes]:
-            marks = ",".join("?" * len(wanted[-500:]))
-            rows = connection.execute(
-                f"SELECT key, body FROM proxy_step WHERE key IN ({marks})",  # noqa: S608
-                wanted[-500:],
-            )
-            return dict(rows.fetchall())
-
-        found = await self._rows.read(read)
+        marks = ",".join("?" * len(wanted[-500:]))
+        sql = f"SELECT key, body FROM proxy_step WHERE key IN ({marks})"  # noqa: S608
+        found: dict[str, bytes] = dict(await self._rows.fetch(sql, wanted[-500:]))
         if not found:
             return None
         whole: list[PromptMessage] = []

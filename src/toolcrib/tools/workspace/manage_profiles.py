@@ -90,12 +90,10 @@ class Profiles:
 
     async def all(self) -> list[Profile]:
         """All of them, the last saved first."""
-        rows = await self._rows.read(
-            lambda c: c.execute(
-                "SELECT name, directory, notes, protect FROM profile WHERE workspace = ? "
-                "ORDER BY saved DESC",
-                (self._workspace,),
-            ).fetchall()
+        rows = await self._rows.fetch(
+            "SELECT name, directory, notes, protect FROM profile WHERE workspace = ? "
+            "ORDER BY saved DESC",
+            (self._workspace,),
         )
         return [Profile(n, d, notes, tuple(json.loads(p))) for n, d, notes, p in rows]
 
@@ -124,10 +122,8 @@ class Profiles:
             NotFound: there is none.
         """
         await self.get(name)
-        await self._rows.write(
-            lambda c: c.execute(
-                "DELETE FROM profile WHERE workspace = ? AND name = ?", (self._workspace, name)
-            )
+        await self._rows.execute(
+            "DELETE FROM profile WHERE workspace = ? AND name = ?", (self._workspace, name)
         )
 
 
