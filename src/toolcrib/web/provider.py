@@ -398,6 +398,11 @@ class ProviderClient:
             raise self.unreadable(f"it has no list '{'.'.join(path)}'")
         return records(value)
 
+    def slow_down(self, message: str, wait: float | None = None, **details: Any) -> RateLimited:
+        """The error for a service that asks for patience."""
+        hint = slow_hint(wait)
+        return RateLimited(message, hint=hint, provider=self.name, retry_after=wait, **details)
+
     def unreadable(self, why: str) -> Unavailable:
         """The error for an answer that cannot be understood."""
         return Unavailable(
@@ -628,6 +633,12 @@ def number(value: Any) -> float | int | None:
     """A number; anything else is None."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and math.isfinite(value) else None
+
+
+def web_url(value: Any) -> str:
+    """The address of a page or an image; anything else is empty."""
+    url = value.strip() if isinstance(value, str) else ""
+    return url if is_web(url) else ""
 
 
 def member(value: Any, *path: str) -> Any:

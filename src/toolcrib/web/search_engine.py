@@ -226,10 +226,7 @@ class SearchEngine(Provider):
 
     def refuse(self, response: Response, document: Document, client: ProviderClient) -> None:
         """Raise for an answer whose status alone means that there are no results."""
-        error = marked_refusal(client.name, response, document)
-        text = page_text(document)
-        if error is None and response.status != 429:
-            error = worded_refusal(client.name, response, text)
+        error = page_refusal(client.name, response, document, by_words=response.status != 429)
         if error is not None:
             raise error
         if response.status == 202:
@@ -395,6 +392,16 @@ def worded_refusal(name: str, response: Response, text: str) -> ToolError | None
     if _WORDS_PUZZLE.search(text):
         return bot_refusal(name, response.status)
     return rate_limited(name, response) if _WORDS_SLOW.search(text) else None
+
+
+def page_refusal(
+    name: str, response: Response, document: Document, *, by_words: bool
+) -> ToolError | None:
+    """What a page without results says by its elements, else by its words; or nothing."""
+    error = marked_refusal(name, response, document)
+    if error is None and by_words:
+        error = worded_refusal(name, response, page_text(document))
+    return error
 
 
 def rate_limited(name: str, response: Response) -> RateLimited:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.response import Response
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, is_web
-from toolcrib.web.result_markup import page_text, visible_text
+from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, web_url
+from toolcrib.web.result_markup import visible_text
 from toolcrib.web.search_engine import (
     PERIOD_LETTERS,
     SearchEngine,
-    marked_refusal,
+    page_refusal,
     rate_limited,
     unique_results,
-    worded_refusal,
 )
 
 if TYPE_CHECKING:
@@ -117,14 +115,16 @@ class BingImages(SearchEngine, selectors="bing_images"):
             data = json.loads(str(block.attr("m") or ""))
         except (ValueError, RecursionError):
             return None
-        image = _web_url(data, "murl")
+        if not isinstance(data, dict):
+            return None
+        image = web_url(data.get("murl"))
         if not _IMAGE_ENDING.search(urlsplit(image).path):
             return None
-        known = {
-            "page": _web_url(data, "purl"),
-            "thumbnail": _web_url(data, "turl"),
-            **_size(block),
+        known: dict[str, object] = {
+            "page": web_url(data.get("purl")),
+            "thumbnail": web_url(data.get("turl")),
         }
+        known |= _size(block)
         title = one_line(data.get("t")) or one_line(str(block.attr("title") or ""))
         return SearchResult(title, image, one_line(data.get("desc")), extra=known)
 
@@ -133,12 +133,6 @@ class BingImages(SearchEngine, selectors="bing_images"):
         return (
             {} if len(document.select(self.result_selectors[0])) >= IMAGE_PAGE_SIZE // 2 else None
         )
-
-
-def _web_url(data: Any, name: str) -> str:
-    value = data.get(name) if isinstance(data, dict) else None
-    url = value.strip() if isinstance(value, str) else ""
-    return url if is_web(url) else ""
 
 
 def _size(block: Element) -> dict[str, int]:
@@ -176,11 +170,10 @@ class Yahoo(SearchEngine, selectors="yahoo"):
 
     def refuse(self, response: Response, document: Document, client: ProviderClient) -> None:
         """Status 999, and its sad panda with status 500, mean that it is asked too often."""
-        error: ToolError | None = marked_refusal(client.name, response, document)
         sad = b"sad-panda" in response.body or b"sad_panda" in response.body
-        if error is None and not sad and response.status != YAHOO_BUSY_STATUS:
-            error = worded_refusal(client.name, response, page_text(document))
-        if error is None and (sad or response.status == YAHOO_BUSY_STATUS):
+        busy = sad or response.status == YAHOO_BUSY_STATUS
+        error = page_refusal(client.name, response, document, by_words=not busy)
+        if error is None and busy:
             error = rate_limited(client.name, response)
         if error is not None:
             raise error

@@ -15,13 +15,13 @@ from toolcrib.web.provider import (
     SearchRequest,
     SearchResult,
     content_of,
-    is_web,
     member,
     number,
     result_page,
     search_result,
     texts,
     unmarked,
+    web_url,
 )
 from toolcrib.web.search_engine import SearchEngine
 
@@ -64,6 +64,20 @@ class BraveApi(Provider):
     max_words = 50
     max_bytes = 1_048_576
     gap_seconds = 1.0
+
+    async def fetch_page(
+        self, path: str, request: SearchRequest, client: ProviderClient
+    ) -> dict[str, Any]:
+        """One page of results with their snippets."""
+        return await self.fetch(
+            path,
+            request,
+            client,
+            count=str(PAGE_SIZE),
+            offset=str(request.page - 1),
+            safesearch=request.safe_search,
+            extra_snippets="true",
+        )
 
     async def fetch(
         self, path: str, request: SearchRequest, client: ProviderClient, **more: str
@@ -109,15 +123,7 @@ class Brave(BraveApi):
 
     async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of web results."""
-        answer = await self.fetch(
-            "/res/v1/web/search",
-            request,
-            client,
-            count=str(PAGE_SIZE),
-            offset=str(request.page - 1),
-            safesearch=request.safe_search,
-            extra_snippets="true",
-        )
+        answer = await self.fetch_page("/res/v1/web/search", request, client)
         more = bool(member(answer, "query", "more_results_available")) and request.page < LAST_PAGE
         results = client.listed(answer, "web", "results", optional=True)
         return result_page(map(_web_result, results), more=more)
@@ -222,15 +228,7 @@ class BraveNews(BraveApi):
 
     async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of news, newest and most relevant first."""
-        answer = await self.fetch(
-            "/res/v1/news/search",
-            request,
-            client,
-            count=str(PAGE_SIZE),
-            offset=str(request.page - 1),
-            safesearch=request.safe_search,
-            extra_snippets="true",
-        )
+        answer = await self.fetch_page("/res/v1/news/search", request, client)
         results = client.listed(answer, "results", optional=True)
         more = len(results) >= PAGE_SIZE and request.page < LAST_PAGE
         return result_page(map(_news_result, results), more=more)
@@ -260,12 +258,11 @@ class BraveImages(BraveApi):
 
 
 def _image_result(item: dict[str, Any]) -> SearchResult | None:
-    page, thumbnail = item.get("url"), member(item, "thumbnail", "src")
     return search_result(
         unmarked(item.get("title")),
         member(item, "properties", "url"),
-        page=page if isinstance(page, str) and is_web(page) else "",
-        thumbnail=thumbnail if isinstance(thumbnail, str) and is_web(thumbnail) else "",
+        page=web_url(item.get("url")),
+        thumbnail=web_url(member(item, "thumbnail", "src")),
         width=number(member(item, "properties", "width")),
         height=number(member(item, "properties", "height")),
         source=one_line(item.get("source")),

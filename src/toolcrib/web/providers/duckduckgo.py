@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from toolcrib.core.errors import BadInput
 from toolcrib.net.egress.response import Response
@@ -18,17 +17,17 @@ from toolcrib.web.provider import (
     ResultPage,
     SearchRequest,
     SearchResult,
-    is_web,
     records,
+    web_url,
 )
-from toolcrib.web.result_markup import hidden_fields, page_text, parse_page, visible_text
+from toolcrib.web.result_markup import hidden_fields, parse_page, visible_text
 from toolcrib.web.search_engine import (
     PERIOD_LETTERS,
     SearchEngine,
     bot_refusal,
     marked_refusal,
+    page_refusal,
     unique_results,
-    worded_refusal,
 )
 
 if TYPE_CHECKING:
@@ -318,9 +317,7 @@ class DuckDuckGoImages(SearchEngine):
             HttpStatus: it has another error status.
         """
         document = parse_page(answer)
-        error = marked_refusal(client.name, answer, document)
-        if error is None and answer.status != 429:
-            error = worded_refusal(client.name, answer, page_text(document))
+        error = page_refusal(client.name, answer, document, by_words=answer.status != 429)
         if error is not None:
             raise error
         if answer.status in (202, 403):
@@ -329,12 +326,11 @@ class DuckDuckGoImages(SearchEngine):
 
 
 def _image(item: dict[str, object]) -> SearchResult | None:
-    image = str(item.get("image") or "").strip()
-    if not is_web(image) or not urlsplit(image).netloc:
+    image = web_url(item.get("image"))
+    if not image:
         return None
-    page, thumbnail = str(item.get("url") or ""), str(item.get("thumbnail") or "")
-    known: dict[str, object] = {"page": page if is_web(page) else ""}
-    known["thumbnail"] = thumbnail if is_web(thumbnail) else ""
+    known: dict[str, object] = {"page": web_url(item.get("url"))}
+    known["thumbnail"] = web_url(item.get("thumbnail"))
     known |= {n: v for n in ("width", "height") if isinstance(v := item.get(n), int)}
     return SearchResult(one_line(item.get("title")), image, extra=known)
 

@@ -24,7 +24,6 @@ from toolcrib.web.provider import (
     result_page,
     search_result,
     serves_site,
-    slow_hint,
     start_of,
     texts,
     unmarked,
@@ -97,13 +96,8 @@ def _query(request: SearchRequest) -> str:
 def _page(response: Response, request: SearchRequest, client: ProviderClient) -> ResultPage:
     text = response.body.decode("utf-8", "replace")
     if text.strip() == "Rate exceeded.":
-        raise RateLimited(
-            f"{client.name} asks to slow down.",
-            hint=slow_hint(wait_of(response)),
-            provider=client.name,
-            status=response.status,
-            retry_after=wait_of(response),
-        )
+        message = f"{client.name} asks to slow down."
+        raise client.slow_down(message, wait_of(response), status=response.status)
     tree = read_tree(text)
     feed = tree.root
     if feed is None or feed.name != "feed" or tree.broken:
@@ -373,13 +367,8 @@ class StackExchange(Provider):
 
 
 def _slow_down(client: ProviderClient, why: str, wait: float | None) -> RateLimited:
-    seconds = None if wait is None else round(wait, 1)
-    return RateLimited(
-        why if why.startswith(client.name) else f"{client.name} asks for {why}.",
-        hint=slow_hint(seconds),
-        provider=client.name,
-        retry_after=seconds,
-    )
+    message = why if why.startswith(client.name) else f"{client.name} asks for {why}."
+    return client.slow_down(message, None if wait is None else round(wait, 1))
 
 
 def _post(item: dict[str, Any], site: str) -> SearchResult | None:

@@ -6,7 +6,6 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from toolcrib.core.errors import RateLimited
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import (
     Provider,
@@ -18,7 +17,6 @@ from toolcrib.web.provider import (
     result_page,
     search_result,
     serves_site,
-    slow_hint,
     unmarked,
 )
 
@@ -91,17 +89,9 @@ async def query(client: ProviderClient, **params: str) -> dict[str, Any]:
     answer = await client.call(API, params={**FORM, **params})
     if "error" not in answer:
         return answer
-    code, info = (
-        one_line(member(answer, "error", "code")),
-        one_line(member(answer, "error", "info")),
-    )
+    code, info = (one_line(member(answer, "error", name)) for name in ("code", "info"))
     if code in ("ratelimited", "maxlag", "cirrussearch-too-busy-error"):
-        raise RateLimited(
-            f"{client.name} error ({code}): {info[:300]}",
-            hint=slow_hint(None),
-            provider=client.name,
-            retry_after=None,
-        )
+        raise client.slow_down(f"{client.name} error ({code}): {info[:300]}")
     raise client.unreadable(f"it says {code}: {info[:300]}")
 
 
