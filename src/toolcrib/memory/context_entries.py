@@ -181,12 +181,9 @@ class ContextEntries:
         Raises:
             StorageFailure: the index cannot be used.
         """
-        ranking = await self._index.search(
+        scores, notes = await self._index.scores(
             question, limit * 4, [f"{scope}/" for scope in scopes], MIN_SCORE
         )
-        scores: dict[int, float] = {}
-        for passage in ranking.passages:
-            scores.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
         where, values = where_visible(scopes)
         sql = (
             f"SELECT {COLUMNS} FROM context_entry WHERE {where}"  # noqa: S608 - ours
@@ -196,7 +193,7 @@ class ContextEntries:
         now = time.time()
         met = [entry for entry in map(_entry, rows) if not type_ or entry.type == type_]
         met.sort(key=lambda e: -(scores[e.id] * (1 - BESIDE) + e.weight(now) * BESIDE))
-        return EntryList(tuple(met[:limit]), len(met), ranking.notes)
+        return EntryList(tuple(met[:limit]), len(met), notes)
 
     async def counts(self, scopes: Sequence[str] | None) -> dict[tuple[str, str], int]:
         """How many there are, by the kind of scope and type."""

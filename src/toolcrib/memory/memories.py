@@ -294,15 +294,13 @@ class Memories:
         await self._end_expired()
         prefixes = [f"{scope}/" for scope in scopes] if scopes is not None else []
         # A long one may be found by several of its passages.
-        ranking = await self._index.search(question, limit + limit // 2, prefixes, min_score)
-        scores: dict[int, float] = {}
-        for passage in ranking.passages:
-            scores.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
+        count = limit + limit // 2
+        scores, notes = await self._index.scores(question, count, prefixes, min_score)
         found = await self._rows.read(lambda c: _by_ids(c, list(scores), scopes), quick=True)
         hits = [MemoryHit(found[number], scores[number]) for number in scores if number in found]
         if not hits:  # signs that are no words, as an emoji, are not in the index
             hits = await self._with_all(question.split(), limit, scopes)
-        return MemoryHits(tuple(hits[:limit]), ranking.notes)
+        return MemoryHits(tuple(hits[:limit]), notes)
 
     async def _with_all(
         self, parts: Sequence[str], limit: int, scopes: Sequence[str] | None

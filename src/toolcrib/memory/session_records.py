@@ -251,15 +251,15 @@ class SessionRecords:
             StorageFailure: the index cannot be used.
         """
         prefixes = [] if project is None else [f"{project}/"]
-        ranking = await self._index.search(question, limit * 3, prefixes, MIN_SCORE)
-        ids = list(dict.fromkeys(int(p.entry.key.rpartition("/")[2]) for p in ranking.passages))
+        scores, notes = await self._index.scores(question, limit * 3, prefixes, MIN_SCORE)
+        ids = list(scores)
         sql = (
             f"SELECT {COLUMNS} FROM session_record WHERE NOT gone"  # noqa: S608 - ours
             " AND id IN (SELECT value FROM json_each(?))"
         )
         rows = await self._rows.fetch(sql, (json.dumps(ids),))
         found = {row[0]: _record(row) for row in rows}
-        return [found[number] for number in ids if number in found][:limit], ranking.notes
+        return [found[number] for number in ids if number in found][:limit], notes
 
     async def clear(self, project: int | None = None) -> int:
         """Remove those of a project for good, or all; how many there were."""

@@ -61,6 +61,16 @@ class SyncedIndex:
         self._checked: tuple[str, ...] | None = None
         self._running: asyncio.Task[None] | None = None
 
+    async def scores(
+        self, question: str, limit: int, prefixes: Sequence[str], min_score: float
+    ) -> tuple[dict[int, float], tuple[str, ...]]:
+        """The numbers of rows with their scores, best first, and what the caller should know."""
+        ranking = await self.search(question, limit, prefixes, min_score)
+        found: dict[int, float] = {}
+        for passage in ranking.passages:
+            found.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
+        return found, ranking.notes
+
     async def search(
         self, question: str, limit: int, prefixes: Sequence[str], min_score: float
     ) -> PassageRanking:
