@@ -22,6 +22,25 @@ START = "Start the model server, or set agent.base_url to where it listens."
 SLOW = "Look at the log of the model server; if it only needs longer, raise {setting}."
 
 
+def connection_lost(target: Target, error: Exception, start: str) -> ConnectionFailed | TlsFailure:
+    """The error for a server that is not reached, or breaks off; `start` says what to do first."""
+    where = f"{target.scheme}://{target.authority}"
+    text = " ".join(str(error).split())[:200]
+    kind = type(error).__name__
+    if "ertificate" in text or "SSL" in text:
+        return TlsFailure(f"No trusted connection to {where}: {text}", reason="tls")
+    if kind == "ConnectTimeout":
+        return ConnectionFailed(
+            f"{where} does not take the connection.", hint=start, reason="connect"
+        )
+    if kind == "ConnectError":
+        return ConnectionFailed(
+            f"{where} cannot be reached: {text.rstrip('.')}.", hint=start, reason="connect"
+        )
+    hint = "Look at the log of the model server."
+    return ConnectionFailed(f"{where} broke off: {text or kind}", hint=hint, reason="closed")
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The head of an answer, and its body as it comes.
@@ -126,12 +145,12 @@ class Connection:
             except httpx2.ConnectError:
                 continue
             except httpx2.HTTPError as error:
-                raise self._lost(target, error) from None
+                raise connection_lost(target, error, START) from None
         request = self._request(method, target, hosts[-1], body)
         try:
             return await self._open(target).send(request, stream=True)
         except httpx2.HTTPError as error:
-            raise self._lost(target, error) from None
+            raise connection_lost(target, error, START) from None
 
     async def _chunks(
         self, response: httpx2.Response, target: Target, until: float, stall: float
@@ -153,7 +172,7 @@ class Connection:
                     reason="stall",
                 ) from None
             except (httpx2.HTTPError, httpx2.StreamError) as error:
-                raise self._lost(target, error) from None
+                raise connection_lost(target, error, START) from None
             if chunk is None:
                 return
             begun = True
@@ -201,23 +220,6 @@ class Connection:
         return self._open(target).build_request(
             method, url, headers=headers, content=body, extensions=extensions
         )
-
-    def _lost(self, target: Target, error: Exception) -> ConnectionFailed | TlsFailure:
-        where = f"{target.scheme}://{target.authority}"
-        text = " ".join(str(error).split())[:200]
-        kind = type(error).__name__
-        if "ertificate" in text or "SSL" in text:
-            return TlsFailure(f"No trusted connection to {where}: {text}", reason="tls")
-        if kind == "ConnectTimeout":
-            return ConnectionFailed(
-                f"{where} does not take the connection.", hint=START, reason="connect"
-            )
-        if kind == "ConnectError":
-            return ConnectionFailed(
-                f"{where} cannot be reached: {text.rstrip('.')}.", hint=START, reason="connect"
-            )
-        hint = "Look at the log of the model server."
-        return ConnectionFailed(f"{where} broke off: {text or kind}", hint=hint, reason="closed")
 
     def _silent(self, target: Target) -> ConnectionFailed:
         """Nothing came at all; to ask again would wait as long once more."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.config import Config, secret
-from toolcrib.core.errors import ConnectionFailed, TlsFailure
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.transport import client_context
 from toolcrib.net.egress.url import Target, bracketed, parse_url
+from toolcrib.net.models.connection import connection_lost
 
 if TYPE_CHECKING:
     import httpcore2
@@ -145,9 +145,9 @@ class Upstream:
                 return await self._open(target).handle_async_request(request)
             except httpcore2.ConnectError as error:
                 if number == len(hosts) - 1:
-                    self._fail(target, error)
+                    raise connection_lost(target, error, START) from None
             except _failures() as error:
-                self._fail(target, error)
+                raise connection_lost(target, error, START) from None
         raise AssertionError("a target has a host")
 
     async def _chunks(self, response: httpcore2.Response, target: Target) -> AsyncIterator[bytes]:
@@ -155,7 +155,7 @@ class Upstream:
             async for chunk in response.aiter_stream():
                 yield chunk
         except _failures() as error:
-            self._fail(target, error)
+            raise connection_lost(target, error, START) from None
 
     def _open(self, target: Target) -> httpcore2.AsyncConnectionPool:
         if self._pool is None:
@@ -173,26 +173,6 @@ class Upstream:
                 keepalive_expiry=IDLE_SECONDS,
             )
         return self._pool
-
-    def _fail(self, target: Target, error: Exception) -> NoReturn:
-        where = f"{target.scheme}://{target.authority}"
-        text = " ".join(str(error).split())[:200]
-        kind = type(error).__name__
-        if "ertificate" in text or "SSL" in text:
-            raise TlsFailure(f"No trusted connection to {where}: {text}", reason="tls") from None
-        if kind == "ConnectTimeout":
-            raise ConnectionFailed(
-                f"{where} does not take the connection.", hint=START, reason="connect"
-            ) from None
-        if kind == "ConnectError":
-            raise ConnectionFailed(
-                f"{where} cannot be reached: {text.rstrip('.')}.", hint=START, reason="connect"
-            ) from None
-        raise ConnectionFailed(
-            f"{where} broke off: {text or kind}",
-            hint="Look at the log of the model server.",
-            reason="closed",
-        ) from None
 
 
 def _failures() -> tuple[type[Exception], ...]:
