@@ -10,7 +10,7 @@ from toolcrib.core.errors import BadInput, NotFound, UnsupportedContent
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import counted
 from toolcrib.tools.github.authors import check_ref
-from toolcrib.tools.github.client import RAW, TEXT_MATCH, place
+from toolcrib.tools.github.client import RAW, TEXT_MATCH
 from toolcrib.tools.github.repository import GitHubRepository, is_allowed
 from toolcrib.tools.github.view import ReadOptions, View, day, login, prose
 
@@ -223,14 +223,8 @@ async def search_code(request: ReadOptions) -> View:
 async def search_repositories(request: ReadOptions) -> View:
     """Repositories by their name and description."""
     client = request.client
-    path, inside = (
-        ("repos/search", "data")
-        if client.server.is_gitea
-        else (
-            place("search", "repositories"),
-            "items",
-        )
-    )
+    names = ("repos/search", "data"), ("search/repositories", "items")
+    path, inside = names[0] if client.server.is_gitea else names[1]
     page = await client.page(path, request.page, request.limit, {"q": request.query}, inside=inside)
     view = View(f"{client.server.web}/search?type=repositories")
     view.head("repositories found", page, request)

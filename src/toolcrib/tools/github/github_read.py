@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.names import plain
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Count, Param, other_names, tool
 from toolcrib.tools.github.client import GitHubClient
@@ -71,8 +72,7 @@ OTHER_NAMES = {
 def _adapt(given: dict[str, Any]) -> None:
     kind = given.get("kind")
     if isinstance(kind, str):
-        plain = kind.lower().replace("_", "").replace("-", "").replace(" ", "")
-        given["kind"] = OTHER_NAMES.get(plain, kind)
+        given["kind"] = OTHER_NAMES.get(plain(kind), kind)
 
 
 @tool(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.names import plain
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, SEND, Decision, Param, other_names, tool
 from toolcrib.tools.github.writes import WriteRequest, planned
@@ -24,10 +25,9 @@ OTHER_NAMES = {
 def _adapt(given: dict[str, Any]) -> None:
     kind = given.get("kind")
     if isinstance(kind, str):
-        plain = kind.lower().replace("_", "").replace("-", "").replace(" ", "")
-        if plain == "approve":
+        if plain(kind) == "approve":
             given.setdefault("verdict", "approve")
-        given["kind"] = OTHER_NAMES.get(plain, kind)
+        given["kind"] = OTHER_NAMES.get(plain(kind), kind)
 
 
 def _request(arguments: Mapping[str, Any], ctx: Ctx) -> WriteRequest:

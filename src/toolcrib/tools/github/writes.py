@@ -205,6 +205,11 @@ def _there(item: Mapping[str, Any], what: str) -> Written:
     return Written(f"{what} is there already, nothing was sent: {url}", url, _number(item))
 
 
+def _done(what: str, item: Any, number: int = 0) -> Written:
+    """What was made or changed, with its address."""
+    return Written(f"{what}: {_url(item)}", _url(item), number or _number(item))
+
+
 def _number(item: Any) -> int:
     number = item.get("number") if isinstance(item, Mapping) else 0
     return number if isinstance(number, int) else 0
@@ -231,9 +236,7 @@ async def _issue(request: WriteRequest, repository: GitHubRepository) -> Planned
         labels = await _label_values(repository, request.labels)
         sent = {"title": request.title, "body": body, **({"labels": labels} if labels else {})}
         made = await repository.client.send("POST", repository.path("issues"), sent)
-        return Written(
-            f"Opened the issue #{_number(made)}: {_url(made)}", _url(made), _number(made)
-        )
+        return _done(f"Opened the issue #{_number(made)}", made)
 
     sends = {"title": request.title, "labels": ", ".join(request.labels), "text": body}
     return PlannedWrite(
@@ -272,7 +275,7 @@ async def _comment(request: WriteRequest, repository: GitHubRepository) -> Plann
 
     async def make() -> Written:
         made = await repository.client.send("POST", repository.path(*parts), {"body": body})
-        return Written(f"Commented on #{request.number}: {_url(made)}", _url(made), request.number)
+        return _done(f"Commented on #{request.number}", made, request.number)
 
     does = f"comments on #{request.number} ({title(about)})"
     return PlannedWrite(
@@ -312,7 +315,7 @@ async def _close(request: WriteRequest, repository: GitHubRepository) -> Planned
             return Written(f"#{request.number} is closed already.", _url(about), request.number)
         path = repository.path("issues", request.number)
         await repository.client.send("PATCH", path, {"state": "closed"})
-        return Written(f"Closed #{request.number}: {_url(about)}", _url(about), request.number)
+        return _done(f"Closed #{request.number}", about, request.number)
 
     return PlannedWrite(repository, f"closes #{request.number} ({title(about)})", perform)
 
@@ -345,8 +348,7 @@ async def _pull(request: WriteRequest, repository: GitHubRepository) -> PlannedW
         if request.draft:
             sent["draft"] = True  # type: ignore[assignment]
         made = await repository.client.send("POST", repository.path("pulls"), sent)
-        text = f"Opened the pull request #{_number(made)}: {_url(made)}"
-        return Written(text, _url(made), _number(made))
+        return _done(f"Opened the pull request #{_number(made)}", made)
 
     sends = {"title": request.title, "text": request.body}
     does = f"opens a {'draft ' if request.draft else ''}pull request of {head} into {base}"
@@ -384,7 +386,7 @@ async def _review(request: WriteRequest, repository: GitHubRepository) -> Planne
     async def make() -> Written:
         sent = {"event": event, "body": body, "commit_id": (about.get("head") or {}).get("sha")}
         made = await repository.client.send("POST", repository.path(*parts), sent)
-        return Written(f"Reviewed #{request.number}: {_url(made)}", _url(made), request.number)
+        return _done(f"Reviewed #{request.number}", made, request.number)
 
     verb = {"approve": "approves", "comment": "reviews"}.get(request.verdict, "asks for changes of")
     does = f"{verb} the pull request #{request.number} ({title(about)})"
@@ -411,14 +413,13 @@ async def _merge(request: WriteRequest, repository: GitHubRepository) -> Planned
             return Written(f"#{request.number} is merged already.", _url(about), request.number)
         path = repository.path("pulls", request.number, "merge")
         if repository.client.server.is_gitea:
-            sent = {"Do": request.method, "head_commit_id": sha}
+            verb, sent = "POST", {"Do": request.method, "head_commit_id": sha}
             sent |= {"MergeTitleField": request.title, "MergeMessageField": request.body}
-            await repository.client.send("POST", path, {k: v for k, v in sent.items() if v})
         else:
-            sent = {"merge_method": request.method, "sha": sha}
+            verb, sent = "PUT", {"merge_method": request.method, "sha": sha}
             sent |= {"commit_title": request.title, "commit_message": request.body}
-            await repository.client.send("PUT", path, {k: v for k, v in sent.items() if v})
-        return Written(f"Merged #{request.number}: {_url(about)}", _url(about), request.number)
+        await repository.client.send(verb, path, {k: v for k, v in sent.items() if v})
+        return _done(f"Merged #{request.number}", about, request.number)
 
     base = (about.get("base") or {}).get("ref")
     does = f"merges #{request.number} ({title(about)}, {state_of(about)}) at {sha[:10]} into {base}"
@@ -445,7 +446,7 @@ async def _release(request: WriteRequest, repository: GitHubRepository) -> Plann
             "target_commitish": request.head or repository.default_branch,
         }
         made = await repository.client.send("POST", repository.path("releases"), sent)
-        return Written(f"Released {request.tag}: {_url(made)}", _url(made))
+        return _done(f"Released {request.tag}", made)
 
     does = f"makes {'a draft of ' if request.draft else ''}the release {request.tag}"
     does += f" of {request.head or repository.default_branch}"
