@@ -150,6 +150,10 @@ class SafePath:
         """The folder above whose path has so many parts."""
         return self.at(self.parts[:depth])
 
+    def upwards(self) -> Iterator[SafePath]:
+        """The place itself and the folders above it, up to the root of the workspace."""
+        return (self.ancestor(depth) for depth in range(len(self.parts), -1, -1))
+
     def at(self, parts: tuple[str, ...]) -> SafePath:
         """Another place beneath the same root."""
         named = self.base >= 0 and parts[: self.base] == self.parts[: self.base]

@@ -69,9 +69,7 @@ def find_layout(start: SafePath, inside: Inside) -> tuple[SafePath, Layout]:
         NotFound: there is none.
         PathDenied: it lies, or leads, outside of the workspace.
     """
-    settled = start.settled()
-    for depth in range(len(settled.parts), -1, -1):
-        folder = settled.ancestor(depth)
+    for folder in start.settled().upwards():
         real = folder.real_absolute
         place = f"{real.rstrip('/')}/{GIT}"
         if os.path.lexists(place):

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -229,7 +228,7 @@ def python_for(ctx: Ctx, cwd: SafePath) -> Python:
                 hint="Mend run.python in the configuration, or leave it out.",
             )
         return Python(program, "run.python", program, tuple(needed_folders(program)))
-    for folder in _upwards(cwd):
+    for folder in cwd.upwards():
         found = _of_environment(folder)
         if found is not None:
             return found
@@ -244,11 +243,6 @@ def needed_folders(program: str) -> list[Path]:
         if base:
             folders += prefix_of(base)
     return list(dict.fromkeys(folders))
-
-
-def _upwards(cwd: SafePath) -> Sequence[SafePath]:
-    """The folder and those above it, up to the root of the workspace."""
-    return [cwd.ancestor(depth) for depth in range(len(cwd.parts), -1, -1)]
 
 
 def _of_environment(folder: SafePath) -> Python | None:

@@ -74,8 +74,7 @@ def project_of(path: SafePath) -> SafePath:
         *("ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "mypy.ini", "biome.json"),
         *("eslint.config.js", "eslint.config.mjs", "setup.py", "requirements.txt"),
     )
-    for depth in range(len(path.parts), -1, -1):
-        here = path.ancestor(depth)
+    for here in path.upwards():
         if any(has(here, mark) for mark in marks):
             return here
     return path.ancestor(min(len(path.parts), max(path.base, 0)))

@@ -6,7 +6,7 @@ import glob
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx
@@ -80,8 +80,7 @@ def _root(runner: str, near: SafePath) -> SafePath:
     Else the highest with a conftest.py there, else the repository, else the present folder.
     """
     conftest = None
-    for depth in range(len(near.parts), -1, -1):
-        here = near.ancestor(depth)
+    for here in near.upwards():
         if any(has(here, name) for name in FILES[runner]):
             return here
         if runner == "pytest" and OF_TESTS.isdisjoint(here.parts) and has(here, "conftest.py"):
@@ -126,7 +125,6 @@ class SuiteRunner:
     cwd: SafePath
     readable: Folders = ()
     understood: Callable[[str], SuiteTotals] | None = None
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> SuiteRunner:
@@ -176,8 +174,7 @@ def _split(path: SafePath) -> tuple[SafePath, str]:
 
 def _detected(folder: SafePath, target: str) -> tuple[str, SafePath]:
     """The runner by what lies in the folder, else in those above it; and where that lies."""
-    for depth in range(len(folder.parts), -1, -1):
-        here = folder.ancestor(depth)
+    for here in folder.upwards():
         found = _by_files(here, target)
         if found:
             return found, here
@@ -283,8 +280,8 @@ def _of_unittest(place: ProjectPlace) -> list[str]:
 def _program(ctx: Ctx, name: str, folder: SafePath) -> tuple[str, Folders]:
     """A runner's program: that of the project's own packages, else of this machine."""
     if name in ("jest", "vitest", "mocha"):
-        for depth in range(len(folder.parts), -1, -1):
-            own = f"{folder.ancestor(depth).absolute}/node_modules/.bin/{name}"
+        for here in folder.upwards():
+            own = f"{here.absolute}/node_modules/.bin/{name}"
             if is_program(own):
                 node = find_program(ctx, "node")
                 if not node:

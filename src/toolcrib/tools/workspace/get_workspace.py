@@ -63,8 +63,8 @@ def _is_gone(here: SafePath) -> bool:
 
 def _branch(here: SafePath) -> str:
     """The branch of the innermost repository around a folder."""
-    for depth in range(len(here.parts), -1, -1):
-        found = repository_of(here.ancestor(depth), limit=0)
+    for folder in here.upwards():
+        found = repository_of(folder, limit=0)
         if found is not None:
             return found.branch or "none (a commit is checked out)"
     return ""
