@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError, Unavailable
+from toolcrib.core.package_data import package_table
 from toolcrib.execution.toolchains import (
     SYSTEM_FOLDERS,
     VARIABLE_FOLDERS,
@@ -29,44 +30,8 @@ from toolcrib.system.processes import Processes
 
 # Programs that are not there: what each is, and how to get it, in one line.
 
-PIP = (
-    'Install it in the workspace\'s .venv, by run_command with network=["packages"]: '
-    "python3 -m venv .venv; .venv/bin/pip install {}"
-)
-NPM = "Install it in the project: npm install --save-dev {}"
-SYSTEM_PACKAGE = "Install {} from your system's packages"
-RUST = "Install Rust from https://rustup.rs"
-NODE = "It comes with Node.js: https://nodejs.org"
-HOW_TO_INSTALL = {
-    "python": "python3 may be there; else install it from your system's packages",
-    "python3": SYSTEM_PACKAGE.format("python3"),
-    "pip": "Try python3 -m venv .venv, and .venv/bin/pip",
-    **{name: PIP.format(name) for name in ("pytest", "ruff", "flake8", "pylint", "mypy")},
-    "node": "Install Node.js from https://nodejs.org",
-    "npm": NODE,
-    "npx": NODE,
-    "yarn": "Install it with: npm install -g yarn",
-    "pnpm": "Install it with: npm install -g pnpm",
-    "deno": 'The user can install it: pip install "toolcrib[js]", or from https://deno.com',
-    "bun": "Install it from https://bun.sh",
-    **{name: NPM.format(name) for name in ("jest", "vitest", "mocha", "eslint")},
-    "biome": NPM.format("@biomejs/biome"),
-    "go": "Install Go from https://go.dev/dl",
-    "cargo": RUST,
-    "rustc": RUST,
-    "java": SYSTEM_PACKAGE.format("a JDK"),
-    **{name: SYSTEM_PACKAGE.format(name) for name in ("make", "gcc", "git", "jq")},
-}
-UNAVAILABLE_PROGRAMS = {
-    "sudo": "runs have no other rights than these: leave sudo out; the user does what needs it",
-    "su": "runs have no other rights than these; the user does what needs more",
-    "docker": "runs cannot reach Docker, also where it is installed",
-    **dict.fromkeys(
-        ("apt", "apt-get", "yum", "dnf", "apk", "pacman", "brew", "snap", "zypper"),
-        "system packages are the user's to install: runs change nothing outside the workspace",
-    ),
-}
-"""What no run can use, and why."""
+_TABLE: dict[str, dict[str, str]] = package_table("execution/interpreters/programs.toml")
+HOW_TO_INSTALL, UNAVAILABLE_PROGRAMS = _TABLE["install"], _TABLE["unavailable"]
 
 
 def how_to_get(program: str) -> str:
