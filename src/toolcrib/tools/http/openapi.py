@@ -19,6 +19,7 @@ from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.redirects import Redirect
 from toolcrib.net.egress.response import Response
 from toolcrib.system.threads import in_thread
+from toolcrib.text.yaml_events import yaml_events
 from toolcrib.tools.http.service_request import FORM, JSON
 
 ACCEPT = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5"
@@ -204,7 +205,6 @@ def text_of(value: Any) -> str:
 # The events of the parser are put together here and not by its own loader, which a deep
 # document crashes and a small one full of aliases fills the memory with.
 
-MAX_YAML_DEPTH = 100
 MAX_YAML_NODES = 500_000
 _INT = re.compile(r"[-+]?\d{1,18}")
 _FLOAT = re.compile(r"[-+]?(?:\.\d{1,40}|\d{1,40}(?:\.\d{0,40})?)(?:[eE][-+]?\d{1,3})?")
@@ -223,23 +223,22 @@ def load_yaml(text: str) -> Any:
     import yaml  # type: ignore[import-untyped]
 
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return _YamlBuilder().build(yaml.parse(text, loader))
+        return _YamlBuilder().build(yaml_events(text))
+    except ValueError as error:
+        raise TooLarge(f"It cannot be read as YAML: {error}.") from None
     except yaml.YAMLError as error:
         message = " ".join(str(error).split())[:200]
         raise BadInput(f"It is not valid YAML: {message}.") from None
 
 
+@dataclass(slots=True)
 class _OpenNode:
     """A collection that is not complete: its value, anchor, and how many nodes it has."""
 
-    __slots__ = ("anchor", "key", "nodes", "value")
-
-    def __init__(self, value: Any, anchor: str | None) -> None:
-        self.value = value
-        self.anchor = anchor
-        self.key: str | None = None
-        self.nodes = 1
+    value: Any
+    anchor: str | None
+    key: str | None = None
+    nodes: int = 1
 
 
 class _YamlBuilder:
@@ -257,8 +256,6 @@ class _YamlBuilder:
             elif name == "AliasEvent":
                 self._alias(event.anchor)
             elif name in ("MappingStartEvent", "SequenceStartEvent"):
-                if len(self._stack) >= MAX_YAML_DEPTH:
-                    raise TooLarge(f"It is nested more than {MAX_YAML_DEPTH} levels deep.")
                 self._stack.append(_OpenNode({} if name[0] == "M" else [], event.anchor))
             elif name in ("MappingEndEvent", "SequenceEndEvent"):
                 done = self._stack.pop()
