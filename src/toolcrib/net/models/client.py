@@ -381,13 +381,7 @@ def is_about_tools(text: str) -> bool:
     """Whether a refusal is about tools being offered at all."""
     low = text.lower()
     refused = (
-        "cannot",
-        "support",
-        "not allowed",
-        "unknown",
-        "unrecognized",
-        "invalid",
-        "jinja",
+        *("cannot", "support", "not allowed", "unknown", "unrecognized", "invalid", "jinja"),
         "unexpected",
     )
     return ("tool" in low or "function" in low) and any(word in low for word in refused)

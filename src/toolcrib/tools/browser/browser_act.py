@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from toolcrib.browser.browsers import Browsers
-from toolcrib.browser.steps import BrowserStep, rights_of
+from toolcrib.browser.steps import BrowserStep
 from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.tools.browser.argument_adapters import adapt_control
 from toolcrib.tools.browser.browser_screenshot import take
-from toolcrib.tools.browser.page_view import act, act_decision, page_result
-
-
-def _rights(arguments: Mapping[str, Any]) -> Right:
-    return rights_of(arguments.get("actions")) | (
-        WRITE if arguments.get("screenshot_path") else NET
-    )
+from toolcrib.tools.browser.page_view import act, act_decision, page_result, rights_needed
 
 
 @tool(
@@ -31,7 +24,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     keywords=("click", "type", "fill", "form", "login", "press", "select", "upload", "scroll"),
     aliases=("browser_session_control", "browser_action", "browser_actions", "browser_control"),
     argument_aliases={"steps": "actions", "read_page": "read"},
-    effective_rights=_rights,
+    effective_rights=rights_needed,
     policy_check=act_decision,
     argument_adapter=adapt_control,
 )

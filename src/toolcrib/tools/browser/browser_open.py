@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from toolcrib.browser.browsers import Browsers
-from toolcrib.browser.steps import BrowserStep, rights_of
+from toolcrib.browser.steps import BrowserStep
 from toolcrib.browser.steps import wait_for as wait_until
 from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, tool
 from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.argument_adapters import adapt_steps
 from toolcrib.tools.browser.browser_screenshot import take
-from toolcrib.tools.browser.page_view import act, open_decision, open_tab, page_result
-
-
-def _rights(arguments: Mapping[str, Any]) -> Right:
-    return rights_of(arguments.get("actions")) | (
-        WRITE if arguments.get("screenshot_path") else NET
-    )
+from toolcrib.tools.browser.page_view import (
+    act,
+    open_decision,
+    open_tab,
+    page_result,
+    rights_needed,
+)
 
 
 @tool(
@@ -36,7 +35,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
         "include_page_text": "text",
         "steps": "actions",
     },
-    effective_rights=_rights,
+    effective_rights=rights_needed,
     policy_check=open_decision,
     argument_adapter=adapt_steps,
 )

@@ -10,12 +10,12 @@ from typing import Any
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.renderer import page_html
 from toolcrib.browser.snapshots import PageSnapshot, difference
-from toolcrib.browser.steps import BrowserStep, Steps, acts, visit
+from toolcrib.browser.steps import BrowserStep, Steps, acts, rights_of, visit
 from toolcrib.browser.tabs import Tab
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, ToolError
 from toolcrib.core.result import Image, Next, Result
-from toolcrib.core.tool import NET, Decision, decide
+from toolcrib.core.tool import NET, WRITE, Decision, Right, decide
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath
@@ -35,6 +35,12 @@ GUARD_OFF = "[guard: off]"
 TITLE_SECONDS = 2.0
 MAX_PICTURE_BYTES = 1_500_000
 """Bytes of a screenshot that is shown to the model itself, beside being saved."""
+
+
+def rights_needed(arguments: Mapping[str, Any]) -> Right:
+    """What a call that does steps, and may save a picture, may do."""
+    saves = WRITE if arguments.get("screenshot_path") else NET
+    return rights_of(arguments.get("actions")) | saves
 
 
 def site_decision(site: str, ctx: Ctx) -> Decision | None:
