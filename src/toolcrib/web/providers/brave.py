@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from toolcrib.core.names import name_set
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import Headers
 from toolcrib.text.cleaner import one_line
@@ -33,25 +35,9 @@ MAX_PAGE_OFFSET = 9
 FEW_LEFT = 0.1
 """Of the month's requests; from there on the user is told."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-# What the service takes; anything else it answers with an error.
-_COUNTRIES = """
-AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE
-CH TW TR GB US
-"""
-_LANGUAGES = """
-ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is it jp kn ko
-lv lt ms ml mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi
-"""
-_UI = """
-es-AR en-AU de-AT nl-BE fr-BE pt-BR en-CA fr-CA es-CL da-DK fi-FI fr-FR de-DE el-GR zh-HK en-IN
-en-ID it-IT ja-JP ko-KR en-MY es-MX nl-NL en-NZ no-NO zh-CN pl-PL en-PH ru-RU en-ZA es-ES sv-SE
-fr-CH de-CH zh-TW tr-TR en-GB en-US es-US
-"""
-COUNTRIES, LANGUAGES, UI = (frozenset(codes.split()) for codes in (_COUNTRIES, _LANGUAGES, _UI))
-SPECIAL = {
-    "en-GB": "en-gb", "ja": "jp", "no": "nb", "pt": "pt-pt", "pt-BR": "pt-br", "zh": "zh-hans",
-    "zh-HK": "zh-hant", "zh-TW": "zh-hant",
-}  # fmt: skip
+_REGIONS = package_table("web/providers/regions.toml")["brave"]
+COUNTRIES, LANGUAGES, UI = (name_set(_REGIONS[kind]) for kind in ("countries", "languages", "ui"))
+SPECIAL: dict[str, str] = _REGIONS["special"]
 
 
 class BraveApi(Provider):

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import BadInput
+from toolcrib.core.names import name_set
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.response import Response
 from toolcrib.net.response_check import check
 from toolcrib.text.cleaner import one_line
@@ -36,26 +38,11 @@ if TYPE_CHECKING:
 SAFE = {"strict": ("1", "1"), "moderate": ("", "-1"), "off": ("-1", "-2")}
 """Safe search as the form takes it, and as the settings do."""
 
-# Country and language, as its own list has them.
-REGIONS = frozenset(
-    (  # noqa: SIM905 - a list of words reads best as one
-        "ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr ct-ca cl-es cn-zh co-es hr-hr cz-cs"
-        " dk-da ee-et fi-fi fr-fr de-de gr-el hk-tzh hu-hu is-is in-en id-en ie-en il-en it-it"
-        " jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en pe-es ph-en pl-pl pt-pt ro-ro"
-        " ru-ru xa-ar sg-en sk-sk sl-sl za-en es-ca es-es se-sv ch-de ch-fr tw-tzh th-en tr-tr"
-        " us-en us-es ua-uk uk-en vn-en"
-    ).split()
-)
+_REGIONS = package_table("web/providers/regions.toml")["duckduckgo"]
+REGIONS = name_set(_REGIONS["regions"])
 ALL_REGIONS = "wt-wt"
-_REGION_OF_COUNTRY = {
-    "gb": "uk-en", "jp": "jp-jp", "kr": "kr-kr", "si": "sl-sl", "tw": "tw-tzh", "hk": "hk-tzh",
-    "no": "no-no", "sa": "xa-ar", "ae": "xa-ar", "eg": "xa-ar",
-}  # fmt: skip
-_REGION_OF_LANGUAGE = {
-    "en": "us-en", "ja": "jp-jp", "ko": "kr-kr", "zh": "cn-zh", "cs": "cz-cs", "da": "dk-da",
-    "sv": "se-sv", "el": "gr-el", "uk": "ua-uk", "et": "ee-et", "nb": "no-no", "ar": "xa-ar",
-    "ca": "ct-ca",
-}  # fmt: skip
+_REGION_OF_COUNTRY: dict[str, str] = _REGIONS["of_country"]
+_REGION_OF_LANGUAGE: dict[str, str] = _REGIONS["of_language"]
 _BANG = re.compile(r"(?<!\S)(!\S+|\S+!)(?!\S)")
 MAX_QUERY_CHARS = 499
 

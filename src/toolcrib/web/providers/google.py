@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.response import Response
 from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, is_web, records
 from toolcrib.web.result_markup import (
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
 PAGE_SIZE = 10
 _SAFE = {"strict": "active", "moderate": "", "off": "off"}
 _STARTPAGE_SAFE = {"strict": "heavy", "moderate": "moderate", "off": "none"}
-_STARTPAGE_LANGUAGES = {
-    "en": "english", "de": "deutsch", "fr": "francais", "es": "espanol", "it": "italiano",
-    "nl": "nederlands", "pl": "polski", "da": "dansk", "sv": "svenska",
-    "no": "norsk", "nb": "norsk", "fi": "suomi", "tr": "turkce", "ja": "nihongo", "ko": "hangul",
-    "zh": "jiantizhongwen", "ru": "russian", "cs": "cestina", "hu": "magyar",
-    "pt": "portugues",  # codespell:ignore portugues
-}  # fmt: skip
+_STARTPAGE_LANGUAGES: dict[str, str] = package_table("web/providers/regions.toml")["startpage"]
 _STARTPAGE_DATA = re.compile(r"React\.createElement\(\s*UIStartpage\.AppSerp\w*\s*,\s*(?=\{)")
 _BOX = ".fP1Qef, .ZINbbc, .Gx5Zad, .xpd"
 # The smallest thing around a title that holds its text too, of each form of the page.

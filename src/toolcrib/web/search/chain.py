@@ -33,6 +33,8 @@ from toolcrib.core.errors import (
     Unavailable,
     as_tool_error,
 )
+from toolcrib.core.names import name_set
+from toolcrib.core.package_data import package_table
 from toolcrib.web.provider import Kind, SearchRequest, SearchResult
 from toolcrib.web.providers import IMAGES, SETTING, Providers
 from toolcrib.web.search.fusion import FUSED_RANKS, fuse
@@ -46,20 +48,13 @@ MIN_SEARCH_SECONDS = 10.0
 """Seconds below which it is better to go on as a job than to hurry."""
 _REGION = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}|\d{3}))?", re.IGNORECASE)
 _ANYWHERE = ("", "all", "any", "none", "global", "worldwide", "wt-wt", "us-all", "xx")
-# The country alone, and "us-en" as DuckDuckGo writes it: the language that most expect.
+_REGIONS = package_table("web/providers/regions.toml")
 _LANGUAGES = {
-    "JP": "ja", "KR": "ko", "SE": "sv", "DK": "da", "CZ": "cs", "GR": "el", "UA": "uk",
-    **dict.fromkeys(("US", "GB", "UK", "AU", "CA", "NZ", "IE", "IN", "ZA", "SG"), "en"),
-    **dict.fromkeys(("DE", "AT", "CH"), "de"),
-    **dict.fromkeys(("ES", "MX", "AR", "CL", "CO", "PE"), "es"),
-    **dict.fromkeys(("BR", "PT"), "pt"),
-    **dict.fromkeys(("FR", "BE"), "fr"),
-    **dict.fromkeys(("CN", "TW", "HK"), "zh"),
-    **{code.upper(): code for code in ("it", "nl", "pl", "ru", "no", "fi", "tr")},
-}  # fmt: skip
-_NO_LANGUAGE = {"us", "gb", "au", "nz", "ie", "in", "za", "mx", "cl", "pe", "be", "cn", "tw"} | {
-    *("hk", "jp", "kr", "dk", "cz", "gr", "ua", "at", "ch", "br")
+    country: language
+    for language, countries in _REGIONS["expected_language"].items()
+    for country in countries.split()
 }
+_NO_LANGUAGE = name_set(_REGIONS["countries"]["no_language"])
 
 
 @dataclass(frozen=True, slots=True)
