@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.response import Response
 
 LOOK = 65_536
@@ -23,45 +25,15 @@ _TITLES = re.compile(
     rb"|(?P<ddos_guard>ddos-guard))",
     re.IGNORECASE,
 )
-# Scripts of a challenge, on a page that holds little else: what to look for, and whose it is.
-_SCRIPTS = (
-    (b"window._cf_chl_opt", "cloudflare"),
-    (b"captcha-delivery.com", "datadome"),
-    (b"window.gokuprops", "aws_waf"),
-    (b"window.awswafcookiedomainlist", "aws_waf"),
-    (b"sucuri_cloudproxy_js", "sucuri"),
-    (b"window.kpsdk", "kasada"),
-    (b'id="anubis_challenge"', "anubis"),
-    (b"_incapsula_resource", "incapsula"),
-    (b"/.well-known/sgcaptcha/", "siteground"),
+_TABLE: dict[str, Any] = package_table("net/challenges.toml")
+_SCRIPTS, _MARKS = (
+    [(mark.encode(), str(kind)) for mark, kind in _TABLE[part].items()]
+    for part in ("scripts", "marks")
 )
+_HEADERS: list[dict[str, Any]] = _TABLE["header"]
 _LOADS = re.compile(rb"<(?:script|iframe)[^>]{0,300}(?:captcha-delivery\.com|_incapsula_resource)")
 SMALL = 40_000
 """Bytes up to which a page is taken for a challenge because of its scripts."""
-# What means one on a refused request.
-_MARKS = (
-    (b"/cdn-cgi/challenge-platform/", "cloudflare"),
-    (b"cf-chl-", "cloudflare"),
-    (b'id="challenge-form"', "cloudflare"),
-    (b"challenges.cloudflare.com", "cloudflare"),
-    (b"captcha-delivery.com", "datadome"),
-    (b"px-captcha", "perimeterx"),
-    (b'"jsclientsrc"', "perimeterx"),
-    (b"_pxappid", "perimeterx"),
-    (b"_incapsula_resource", "incapsula"),
-    (b"kpsdk", "kasada"),
-    (b"initgeetest", "geetest"),
-    (b"g-recaptcha", "captcha"),
-    (b"h-captcha", "captcha"),
-    (b"hcaptcha.com", "captcha"),
-    (b"recaptcha/api", "captcha"),
-)
-# A header, what it says then, and who says so.
-_HEADERS = (
-    ("cf-mitigated", ("challenge",), "cloudflare"),
-    ("x-amzn-waf-action", ("challenge", "captcha"), "aws_waf"),
-    ("x-vercel-mitigated", ("challenge",), "vercel"),
-)
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
 _REFUSED = frozenset({202, 401, 403, 405, 406, 418, 429, 503})
 _HINTS = {
@@ -113,9 +85,9 @@ def check(response: Response, who: str) -> None:
 
 def challenge_of(response: Response) -> str:
     """The guard that answered instead of the page; empty for an ordinary answer."""
-    for name, values, kind in _HEADERS:
-        if response.headers.get(name).lower() in values:
-            return kind
+    for header in _HEADERS:
+        if response.headers.get(header["name"]).lower() in header["values"]:
+            return str(header["kind"])
     face = response.body[:LOOK].lower()
     refused = response.status in _REFUSED
     kind = ""
