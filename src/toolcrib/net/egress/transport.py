@@ -10,15 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from toolcrib.core.errors import (
-    ConfigError,
-    ConnectionFailed,
-    DnsFailure,
-    TimedOut,
-    TlsFailure,
-    TooLarge,
-    ToolError,
-)
+from toolcrib.core import errors
+from toolcrib.core.errors import ConfigError, ToolError
+from toolcrib.core.package_data import package_table
 from toolcrib.net.egress.addresses import IPAddress
 from toolcrib.net.egress.url import Headers, Target
 
@@ -82,43 +76,16 @@ def all_authorities(ca_file: str) -> bytes:
 
 # Transport errors in short words: a cause, and whether trying again makes sense.
 
-# reason: (error, what happened, whether a second try may work)
-_FAILURES: dict[str, tuple[type[ToolError], str, bool]] = {
-    "dns": (DnsFailure, "The host name {host} does not resolve", False),
-    "refused": (ConnectionFailed, "{host} refused the connection on port {port}", True),
-    "unreachable": (ConnectionFailed, "{host} cannot be reached", True),
-    "connect": (ConnectionFailed, "No connection to {host}", True),
-    "connect_timeout": (TimedOut, "No connection to {host} in the time given", True),
-    "timeout": (TimedOut, "{host} did not answer in the time given", True),
-    "tls": (TlsFailure, "No trusted TLS connection to {host}", False),
-    "reset": (ConnectionFailed, "{host} reset the connection", True),
-    "closed_early": (ConnectionFailed, "{host} closed the connection before the end", True),
-    "malformed": (ConnectionFailed, "{host} sent an answer that is not valid HTTP", False),
-    "headers": (TooLarge, "The headers of the answer from {host} exceed the limit", False),
-    "framing": (TooLarge, "{host} sends more framing than content", False),
-    "proxy": (ConnectionFailed, "The proxy of egress.proxy failed for {host}", True),
-    "peer": (ConnectionFailed, "The connection to {host} went to another address", False),
-}
+_FAILURES = package_table("net/egress/failures.toml")
 HTTPS_PORT = 443
-# What to do where the default of the error says something else.
-_LATER = "Try again later, or use another source."
-_HINTS = {
-    "refused": "Check the port, or use another source.",
-    "connect_timeout": _LATER,
-    "timeout": _LATER,
-    "malformed": "Use another source.",
-    "headers": "Use another source. The limit is egress.max_header_bytes.",
-    "framing": "Use another source: this looks like an attack.",
-    "proxy": "The user can check egress.proxy.",
-    "peer": "Use another source: the connection was not the one that was allowed.",
-}
 
 
 def failure(reason: str, target: Target, detail: str = "") -> ToolError:
     """The error for a reason of the table, with a word on the cause where one is known."""
-    kind, text, retryable = _FAILURES[reason]
-    message = text.format(host=target.host, port=target.port)
-    hint = _HINTS.get(reason, "")
+    entry = _FAILURES[reason]
+    kind: type[ToolError] = getattr(errors, entry["error"])
+    message = entry["message"].format(host=target.host, port=target.port)
+    hint = entry.get("hint", "")
     if detail:
         message += f": {detail}"
     elif reason == "tls" and target.port != HTTPS_PORT:
@@ -129,7 +96,7 @@ def failure(reason: str, target: Target, detail: str = "") -> ToolError:
         f"{message}.",
         hint=hint,
         reason=reason,
-        retryable=retryable,
+        retryable=entry.get("retryable", True),
         host=target.host,
         port=target.port,
     )
