@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -60,10 +60,17 @@ class _Known:
     used: float = 0.0
     directory: str = ""
     reads: dict[str, str] = field(default_factory=dict)
-    links: set[str] = field(default_factory=set)
-    hosts: set[str] = field(default_factory=set)
-    protected: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
+    names: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+def _names(session: Session) -> dict[str, dict[str, None]]:
+    """The maps of a session that hold names alone, by their kind in the store."""
+    return {
+        "host": session.hosts,
+        "protect": session.protected,
+        "written": session.written,
+        "link": session.links,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +141,11 @@ class Sessions:
         session.changed = False
         flags = session.untrusted, session.private
         directory = session.directory if session.directory != known.directory else None
-        reads, links = dict(session.reads), set(session.links)
-        hosts, protected, written = set(session.hosts), set(session.protected), set(session.written)
+        reads = dict(session.reads)
+        names = defaultdict(set, {kind: set(keys) for kind, keys in _names(session).items()})
         changed = _changed(known)
         sweep = now - self._swept > TOUCH_SECONDS
-        full = max(len(reads) + len(links), len(written)) >= MAX_REMEMBERED
+        full = max(len(reads) + len(names["link"]), len(names["written"])) >= MAX_REMEMBERED
 
         def write(connection: sqlite3.Connection) -> int:
             if sweep:
@@ -158,8 +165,7 @@ class Sessions:
             return
         self.warning = ""
         self._swept = now if sweep else self._swept
-        known.used, known.reads, known.links = now, reads, links
-        known.hosts, known.protected, known.written = hosts, protected, written
+        known.used, known.reads, known.names = now, reads, names
         known.directory = directory if directory is not None else known.directory
         if version == known.version + 1:  # else another process wrote: the next load merges
             known.version = version
@@ -177,12 +183,11 @@ def _changed(known: _Known) -> Maps:
     found = {("read", p): m for p, m in session.reads.items() if known.reads.get(p) != m}
     # A name that is no text cannot be stored, and no call can spell it either.
     changed = {key: mark for key, mark in found.items() if well_formed(key[1]) == key[1]}
-    changed |= {("written", key): "" for key in session.written if key not in known.written}
     if not known.version:
         changed["began", ""] = repr(session.began)
-    changed |= {("host", key): "" for key in session.hosts if key not in known.hosts}
-    changed |= {("protect", key): "" for key in session.protected if key not in known.protected}
-    return changed | {("link", key): "" for key in session.links if key not in known.links}
+    for kind, keys in _names(session).items():
+        changed |= {(kind, key): "" for key in keys if key not in known.names[kind]}
+    return changed
 
 
 def _merge(known: _Known, row: _Row) -> None:
@@ -193,32 +198,20 @@ def _merge(known: _Known, row: _Row) -> None:
     if session.directory == known.directory:
         session.directory = row.directory
     known.directory = row.directory
+    names = _names(session)
     for (kind, key), value in row.maps.items():
-        if kind == "host":
-            session.hosts[key] = None
-            known.hosts.add(key)
-            continue
-        if kind == "protect":
-            session.protected[key] = None
-            known.protected.add(key)
-            continue
-        if kind == "written":
-            session.written[key] = None
-            known.written.add(key)
-            continue
-        if kind == "began":
+        if kind in names:
+            names[kind][key] = None
+            known.names[kind].add(key)
+        elif kind == "began":
             session.began = min(session.began, float(value))
-            continue
-        mine = session.reads if kind == "read" else session.links
-        if kind == "link":
-            session.links[key] = None
-            known.links.add(key)
         else:
             if session.reads.get(key) == known.reads.get(key):
                 session.reads[key] = value
             known.reads[key] = value
-        while len(mine) > MAX_REMEMBERED:
-            del mine[next(iter(mine))]
+        for remembered in (session.reads, session.links):
+            while len(remembered) > MAX_REMEMBERED:
+                del remembered[next(iter(remembered))]
     known.version, known.used = row.version, row.used
 
 
