@@ -257,20 +257,16 @@ class Memories:
                 f"SELECT count(*) FROM memory WHERE {where}",  # noqa: S608 - ours
                 values,
             ).fetchone()
-            rows = connection.execute(
-                f"SELECT {COLUMNS} FROM memory WHERE {where}"  # noqa: S608 - ours
-                " ORDER BY changed DESC, id DESC LIMIT ? OFFSET ?",
-                (*values, limit, offset),
-            )
-            return MemoryList(tuple(_memory(row) for row in rows), count)
+            page = f"{where} ORDER BY changed DESC, id DESC LIMIT ? OFFSET ?"
+            return MemoryList(tuple(_selected(connection, page, *values, limit, offset)), count)
 
         return await self._rows.read(read)
 
     async def files(self) -> list[Memory]:
         """The memories that are files, by path."""
         where, values = where_visible((USER,))
-        sql = f"SELECT {COLUMNS} FROM memory WHERE {where} AND path IS NOT NULL ORDER BY path"  # noqa: S608
-        return [_memory(row) for row in await self._rows.fetch(sql, values)]
+        where += " AND path IS NOT NULL ORDER BY path"
+        return await self._rows.read(lambda c: _selected(c, where, *values))
 
     def note_seen(self, session: str, memory: Memory) -> None:
         """Note that a conversation was shown a memory as it is."""
@@ -310,9 +306,10 @@ class Memories:
             return []
         where, values = where_visible(scopes)
         where += " AND instr(lower(fact || ' ' || tags), lower(?))" * len(parts)
-        sql = f"SELECT {COLUMNS} FROM memory WHERE {where} ORDER BY changed DESC LIMIT ?"  # noqa: S608
+        where += " ORDER BY changed DESC LIMIT ?"
         values += [storable(part) for part in parts] + [limit]
-        return [MemoryHit(_memory(row), 1.0) for row in await self._rows.fetch(sql, values)]
+        found = await self._rows.read(lambda c: _selected(c, where, *values))
+        return [MemoryHit(memory, 1.0) for memory in found]
 
     async def _end_expired(self) -> None:
         """Take what has expired out of the index too."""
@@ -546,11 +543,7 @@ def _take_back(
 ) -> tuple[str, Memory]:
     """Undo one change."""
     connection.execute("UPDATE memory_change SET undone = 1 WHERE id = ?", (change,))
-    row = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE id = ?",  # noqa: S608 - ours
-        (number,),
-    ).fetchone()
-    memory = _memory(row)
+    (memory,) = _selected(connection, "id = ?", number)
     if before is None:
         _hide(connection, number, gone=True)
         return kind, memory
@@ -655,13 +648,11 @@ def _candidates(hashes: int) -> str:
 
 
 def _equal(connection: sqlite3.Connection, mark: bytes, scopes: Sequence[str]) -> Memory | None:
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE scope IN ({', '.join('?' * len(scopes))})"  # noqa: S608
-        " AND digest = ? AND NOT gone AND path IS NULL",
-        (*scopes, mark),
-    ).fetchall()
+    places = ", ".join("?" * len(scopes))
+    where = f"scope IN ({places}) AND digest = ? AND NOT gone AND path IS NULL"
+    found = _selected(connection, where, *scopes, mark)
     now = time.time()
-    for memory in sorted(map(_memory, rows), key=lambda m: scopes.index(m.scope)):
+    for memory in sorted(found, key=lambda m: scopes.index(m.scope)):
         if memory.expires is None or memory.expires > now:
             return memory
         _hide(connection, memory.id, gone=True)
@@ -673,33 +664,23 @@ def _twin(connection: sqlite3.Connection, memory: Memory) -> Memory | None:
     if memory.path:
         found = _at(connection, memory.path)
         return None if found is None or found.id == memory.id else found
-    row = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE scope = ? AND digest = ? AND path IS NULL"  # noqa: S608
-        " AND NOT gone AND id != ?",
-        (memory.scope, digest(memory.fact), memory.id),
-    ).fetchone()
-    return None if row is None else _memory(row)
+    same = "scope = ? AND digest = ? AND path IS NULL AND NOT gone AND id != ?"
+    twins = _selected(connection, same, memory.scope, digest(memory.fact), memory.id)
+    return next(iter(twins), None)
 
 
 def _at(connection: sqlite3.Connection, path: str) -> Memory | None:
     """The memory that is a file of this path."""
-    row = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE path = ? AND NOT gone",  # noqa: S608 - ours
-        (path,),
-    ).fetchone()
-    return None if row is None else _memory(row)
+    return next(iter(_selected(connection, "path = ? AND NOT gone", path)), None)
 
 
 def _by_ids(
     connection: sqlite3.Connection, numbers: Sequence[int], scopes: Sequence[str] | None
 ) -> dict[int, Memory]:
     where, values = where_visible(scopes)
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM memory WHERE {where}"  # noqa: S608 - ours
-        " AND id IN (SELECT value FROM json_each(?))",
-        (*values, json.dumps(list(numbers))),
-    )
-    return {row[0]: _memory(row) for row in rows}
+    where += " AND id IN (SELECT value FROM json_each(?))"
+    found = _selected(connection, where, *values, json.dumps(list(numbers)))
+    return {memory.id: memory for memory in found}
 
 
 def _existing(connection: sqlite3.Connection, number: int, scopes: Sequence[str] | None) -> Memory:
@@ -717,6 +698,12 @@ def _missing(connection: sqlite3.Connection, number: int, scopes: Sequence[str] 
         f"There is no memory {number} here.",
         hint="list_memories and search_memories show the ids.",
     )
+
+
+def _selected(connection: sqlite3.Connection, rest: str, *values: Any) -> list[Memory]:
+    """The memories of a condition, which may go on with an order and a limit."""
+    sql = f"SELECT {COLUMNS} FROM memory WHERE {rest}"  # noqa: S608 - ours
+    return [_memory(row) for row in connection.execute(sql, values)]
 
 
 def _memory(row: Sequence[Any]) -> Memory:

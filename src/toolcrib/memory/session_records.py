@@ -35,8 +35,9 @@ SCHEMA = Schema(
         "ALTER TABLE session_record ADD COLUMN private INTEGER NOT NULL DEFAULT 1;",
     ),
 )
-COLUMNS = (
-    "id, session, project, parts, notes, source, outside, private, started, changed, version, gone"
+SELECT = (
+    "SELECT id, session, project, parts, notes, source, outside, private, started, changed,"
+    " version, gone FROM session_record"
 )
 PARTS = ("task", "done", "pending", "decisions", "next")
 MAX_PART_CHARS = 8000
@@ -143,10 +144,7 @@ class SessionRecords:
 
         def write(connection: sqlite3.Connection) -> SessionRecord:
             now = time.time()
-            row = connection.execute(
-                f"SELECT {COLUMNS} FROM session_record WHERE session = ?",  # noqa: S608 - ours
-                (session,),
-            ).fetchone()
+            row = connection.execute(f"{SELECT} WHERE session = ?", (session,)).fetchone()
             known = SessionRecord(0, session, project, {}) if row is None else _record(row)
             if row is not None and row[-1]:
                 known = SessionRecord(known.id, session, known.project, {}, started=now)
@@ -173,12 +171,8 @@ class SessionRecords:
                  storable(after.source), after.outside, after.private, after.started or now, now),
             )  # fmt: skip
             _trim(connection)
-            return _record(
-                connection.execute(
-                    f"SELECT {COLUMNS} FROM session_record WHERE session = ?",  # noqa: S608 - ours
-                    (session,),
-                ).fetchone()
-            )
+            row = connection.execute(f"{SELECT} WHERE session = ?", (session,)).fetchone()
+            return _record(row)
 
         return await self._rows.write(write)
 
@@ -214,11 +208,8 @@ class SessionRecords:
         condition, values = "id = ?", (number,)
         if number is None:
             condition, values = "project = ? AND session != ?", (project, session)  # type: ignore[assignment]
-        row = await self._rows.first(
-            f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND {condition}"  # noqa: S608
-            " ORDER BY turn DESC LIMIT 1",
-            values,
-        )
+        sql = f"{SELECT} WHERE NOT gone AND {condition} ORDER BY turn DESC LIMIT 1"
+        row = await self._rows.first(sql, values)
         if row is None:
             what = (
                 "no earlier session of this project" if number is None else f"no session {number}"
@@ -228,8 +219,7 @@ class SessionRecords:
 
     async def own(self, session: str) -> SessionRecord | None:
         """That of one conversation."""
-        sql = f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND session = ?"  # noqa: S608
-        row = await self._rows.first(sql, (session,))
+        row = await self._rows.first(f"{SELECT} WHERE NOT gone AND session = ?", (session,))
         return None if row is None else _record(row)
 
     async def listed(
@@ -237,7 +227,7 @@ class SessionRecords:
     ) -> list[SessionRecord]:
         """The last ones, of a project or of all."""
         sql = (
-            f"SELECT {COLUMNS} FROM session_record WHERE NOT gone AND session != ?"  # noqa: S608
+            f"{SELECT} WHERE NOT gone AND session != ?"
             " AND (?2 IS NULL OR project = ?2) ORDER BY turn DESC LIMIT ?3"
         )
         return [_record(row) for row in await self._rows.fetch(sql, (besides, project, limit))]
@@ -253,10 +243,7 @@ class SessionRecords:
         prefixes = [] if project is None else [f"{project}/"]
         scores, notes = await self._index.scores(question, limit * 3, prefixes, MIN_SCORE)
         ids = list(scores)
-        sql = (
-            f"SELECT {COLUMNS} FROM session_record WHERE NOT gone"  # noqa: S608 - ours
-            " AND id IN (SELECT value FROM json_each(?))"
-        )
+        sql = f"{SELECT} WHERE NOT gone AND id IN (SELECT value FROM json_each(?))"  # noqa: S608 - ours
         rows = await self._rows.fetch(sql, (json.dumps(ids),))
         found = {row[0]: _record(row) for row in rows}
         return [found[number] for number in ids if number in found][:limit], notes
@@ -302,11 +289,8 @@ def _record(row: Sequence[Any]) -> SessionRecord:
 
 def _indexed(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[IndexedRow]:
     """What the index is to hold of some records."""
-    rows = connection.execute(
-        f"SELECT {COLUMNS} FROM session_record"  # noqa: S608 - ours
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(numbers)),),
-    ).fetchall()
+    sql = f"{SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - ours
+    rows = connection.execute(sql, (json.dumps(list(numbers)),)).fetchall()
     found = []
     for row in rows:
         record = _record(row)

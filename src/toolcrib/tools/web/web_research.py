@@ -220,15 +220,9 @@ class _Answer:
         }
         cited = [(self.sources[number], passages) for number, passages in groups.items()]
         used = sum(estimate(p.text_with_headings) for passages in groups.values() for p in passages)
-        reads_on = self._reads_on(chosen)
-        return Result(
-            text=self._text(cited, lines, full=room - used < FULL_ROOM_TOKENS),
-            data={**self._data(cited, ranking), "answered": True},
-            truncated=reads_on is not None,
-            next=reads_on,
-            source=", ".join(dict.fromkeys(s.reference or s.final_url or s.url for s, _ in cited)),
-            max_tokens=self.budget,
-        )
+        text = self._text(cited, lines, full=room - used < FULL_ROOM_TOKENS)
+        data = {**self._data(cited, ranking), "answered": True}
+        return self._result(text, data, cited, self._reads_on(chosen))
 
     def _unanswered(self, ranking: Ranking, words: str, lines: Sequence[str]) -> Result:
         """Say so first, and name the pages with their first words, for little."""
@@ -246,13 +240,24 @@ class _Answer:
             cited.append((source, passages))
         missing = f": none has the words {words}" if words else ""
         first = UNANSWERED.format(count=len(self.sources), words=missing)
-        reads_on = self._reads_on([])
+        text = "\n\n".join([first, *parts, *(["\n".join(lines)] if lines else [])])
+        data = {**self._data(cited, ranking), "answered": False}
+        return self._result(text, data, cited, self._reads_on([]))
+
+    def _result(
+        self,
+        text: str,
+        data: Mapping[str, Any],
+        cited: Sequence[tuple[CitedSource, Sequence[Passage]]],
+        reads_on: Next | None,
+    ) -> Result:
+        sources = dict.fromkeys(s.reference or s.final_url or s.url for s, _ in cited)
         return Result(
-            text="\n\n".join([first, *parts, *(["\n".join(lines)] if lines else [])]),
-            data={**self._data(cited, ranking), "answered": False},
+            text=text,
+            data=data,
             truncated=reads_on is not None,
             next=reads_on,
-            source=", ".join(dict.fromkeys(s.reference or s.final_url or s.url for s, _ in cited)),
+            source=", ".join(sources),
             max_tokens=self.budget,
         )
 
