@@ -55,54 +55,10 @@ if TYPE_CHECKING:
 MAX_SCANNED_CHARS = 2500
 """How much of a page is read: refusals are short, pages of an unknown form are not."""
 
-# Elements that only pages with a captcha have.
-CAPTCHA_SELECTORS = (
-    "form#challenge-form, [class*=anomaly-modal], form[action*='anomaly.js'], #captcha-form,"
-    "form[action*=captcha], .g-recaptcha, .h-captcha, .cf-turnstile, #cf-turnstile,"
-    "iframe[src*=captcha], iframe[src*=turnstile], iframe[src*='challenges.cloudflare.com'],"
-    "script[src*='challenges.cloudflare.com'], script[src*='recaptcha/api'],"
-    "script[src*=pages-captcha], link[href*=pages-captcha],"
-    "#b_captcha, .b_captcha, [data-tag=CaptchaContainer], #captcha, .captcha,"
-    "#anubis_challenge, #anubis_version, a[href*='pow-captcha'], #pow-captcha, .pow-captcha,"
-    "form[action*='/sp/captcha'], form[action*='/sorry/'], img[src*='/sorry/image']"
-)
-CONSENT = (
-    "form[action*='consent.google'], form[action*='consent.youtube'],"
-    "form[action*='consent.yahoo'], form[action*='guce.'], form.consent-form,"
-    "form[action*=collectConsent], #consent-page, .consent-overlay, [class*=consent-form]"
-)
-_URL_PUZZLE = re.compile(
-    r"/sorry(?:/|\?|$)|/captcha|/errors?(?:/|-pages)|/challenge|/anomaly|/cdn-cgi/challenge",
-    re.IGNORECASE,
-)
-_URL_CONSENT = re.compile(
-    r"//(?:[\w-]+\.)*(?:consent\.(?:google|youtube|yahoo)|guce)\.|/(?:collect)?consent(?:/|\?|$)",
-    re.IGNORECASE,
-)
-_WORDS_PUZZLE = re.compile(
-    r"unusual traffic|automated (?:queries|requests)|bots use duckduckgo"
-    r"|not a robot|not a bot|are you (?:a )?human|you(?:'re|\u2019re| are) (?:a )?human"
-    r"|confirm (?:that )?(?:this search was made by a human|you are not)"
-    r"|complete the following challenge|solve the challenge|one last step|proof[- ]of[- ]work"
-    r"|error-(?:lite|html)\b|if this (?:error )?persists"
-    r"|captcha|suspicious (?:activity|traffic)|access (?:is |has been )?(?:denied|blocked)"
-    r"|request(?: is|s? (?:has|have) been)? blocked",
-    re.IGNORECASE,
-)
-_WORDS_CONSENT = re.compile(
-    r"before you continue to (?:google|youtube|yahoo)|yahoo is part of the yahoo family"
-    r"|zu google weitergehen|avant d'acc\u00e9der \u00e0 google"
-    r"|antes de (?:ir a|continuar (?:a|para)(?: a)?) google",
-    re.IGNORECASE,
-)
-_WORDS_SLOW = re.compile(
-    r"too many requests|rate[- ]limit|unable to process (?:your )?request at this time"
-    r"|error 999|sad[- ]panda|slow down",
-    re.IGNORECASE,
-)
 _SCRIPTS = b"/httpservice/retry/enablejs"
 PERIOD_LETTERS = {"": "", "day": "d", "week": "w", "month": "m", "year": "y"}
 _SELECTORS = package_table("web/providers/engines.toml")
+_REFUSALS = package_table("web/refusals.toml")
 
 
 class SearchEngine(Provider):
@@ -354,18 +310,28 @@ def accepted_languages(request: SearchRequest) -> str:
     return wide if request.language == "en" else f"{wide},en;q=0.6"
 
 
+def _shows(kind: str, document: Document) -> bool:
+    """Whether a page has an element of a kind of refusal."""
+    return document.select_one(", ".join(_REFUSALS[kind]["selectors"])) is not None
+
+
+def _says(kind: str, where: str, text: str) -> bool:
+    """Whether an address, or words, are those of a kind of refusal."""
+    return re.search("|".join(_REFUSALS[kind][where]), text, re.IGNORECASE) is not None
+
+
 def refusal_of_url(name: str, url: str) -> ToolError | None:
     """What an address says to which an engine redirects, or nothing."""
-    if _URL_CONSENT.search(url):
+    if _says("consent", "addresses", url):
         return _consent_required(name, HTTPStatus.FOUND)
-    return bot_refusal(name, HTTPStatus.FOUND) if _URL_PUZZLE.search(url) else None
+    return bot_refusal(name, HTTPStatus.FOUND) if _says("captcha", "addresses", url) else None
 
 
 def marked_refusal(name: str, response: Response, document: Document) -> ToolError | None:
     """What the elements of a page without results say, or nothing."""
-    if document.select_one(CONSENT):
+    if _shows("consent", document):
         return _consent_required(name, response.status)
-    if document.select_one(CAPTCHA_SELECTORS) or b"component---src-pages-captcha" in response.body:
+    if _shows("captcha", document) or b"component---src-pages-captcha" in response.body:
         return bot_refusal(name, response.status)
     if _SCRIPTS in response.body:
         return ChallengePage(
@@ -387,11 +353,11 @@ def worded_refusal(name: str, response: Response, text: str) -> ToolError | None
         text: the title and what the page shows.
     """
     text = text[:MAX_SCANNED_CHARS]
-    if _WORDS_CONSENT.search(text):
+    if _says("consent", "words", text):
         return _consent_required(name, response.status)
-    if _WORDS_PUZZLE.search(text):
+    if _says("captcha", "words", text):
         return bot_refusal(name, response.status)
-    return rate_limited(name, response) if _WORDS_SLOW.search(text) else None
+    return rate_limited(name, response) if _says("slow", "words", text) else None
 
 
 def page_refusal(
