@@ -68,10 +68,15 @@ def _processor() -> str:
 
 def _limit(*names: str) -> int | None:
     """What a container may use of the memory, where it is less than all."""
+    limit = _number_in(*names)
+    return limit if limit is not None and limit < 1 << 60 else None
+
+
+def _number_in(*names: str) -> int | None:
+    """The number in the first file of the control group that has one."""
     for name in names:
         with suppress(OSError, ValueError):
-            limit = int((CGROUP / name).read_text(encoding="ascii"))
-            return limit if limit < 1 << 60 else None
+            return int((CGROUP / name).read_text(encoding="ascii"))
     return None
 
 
@@ -108,17 +113,12 @@ def memory_use() -> dict[str, Any]:
     import psutil
 
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
-    used = None
-    for name in ("memory.current", "memory/memory.usage_in_bytes"):
-        with suppress(OSError, ValueError):
-            used = int((CGROUP / name).read_text(encoding="ascii"))
-            break
     return {
         "total": memory.total,
         "available": memory.available,
         "percent": memory.percent,
         "limit": _limit("memory.max", "memory/memory.limit_in_bytes"),
-        "used_of_limit": used,
+        "used_of_limit": _number_in("memory.current", "memory/memory.usage_in_bytes"),
         "swap_total": swap.total,
         "swap_used": swap.used,
     }
