@@ -56,6 +56,7 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_QUOTED_KEY = re.compile(r"'((?:[^']|'')*)")
 _STATE = re.compile(r"\[([^\]]*)\]")
 
 
@@ -181,16 +182,8 @@ def parse(text: str, passwords: AbstractSet[str] = frozenset()) -> PageSnapshot:
 
 def _unquoted(body: str) -> str:
     """The key and value of a line whose key stands in single quotes."""
-    if not body.startswith("'"):
-        return body
-    end = 1
-    while end < len(body):
-        if body[end] == "'":
-            if body[end + 1 : end + 2] != "'":
-                break
-            end += 1
-        end += 1
-    return body[1:end].replace("''", "'") + body[end + 1 :]
+    key = _QUOTED_KEY.match(body)
+    return body if key is None else key[1].replace("''", "'") + body[key.end() + 1 :]
 
 
 def _node(body: str) -> Node | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 from toolcrib.documents.html_text import base_of
@@ -74,11 +74,9 @@ def with_whole_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
     inside = [page.elements[block.element].tag in formulas for block in page.blocks]
     result = chosen.copy()
     start = 0
-    while start < len(inside):
-        end = start + 1
-        if inside[start]:
-            while end < len(inside) and inside[end]:
-                end += 1
+    for is_formula, run in groupby(inside):
+        end = start + len(list(run))
+        if is_formula:
             wanted = any(chosen[start:end]) or _goes_on(page, chosen, start, end)
             result[start:end] = [wanted] * (end - start)
         start = end
