@@ -13,95 +13,36 @@ from os import stat_result
 from typing import Protocol
 
 if sys.platform == "win32":
-    from toolcrib.system.held_folders import (
-        O_CLOEXEC,
-        O_DIRECTORY,
-        O_NOCTTY,
-        O_NOFOLLOW,
-        O_NONBLOCK,
-        access,
-        chmod,
-        chown,
-        close,
-        dup,
-        fchmod,
-        fchown,
-        fstat,
-        link,
-        mkdir,
-        mkfifo,
-        open,  # noqa: A004 - as in os
-        pread,
-        readlink,
-        rename,
-        rmdir,
-        scandir,
-        stat,
-        symlink,
-        unlink,
-        utime,
-    )
+    from toolcrib.system import held_folders as _calls
 else:
-    from os import (
-        O_CLOEXEC,
-        O_DIRECTORY,
-        O_NOCTTY,
-        O_NOFOLLOW,
-        O_NONBLOCK,
-        access,
-        chmod,
-        chown,
-        close,
-        dup,
-        fchmod,
-        fchown,
-        fstat,
-        link,
-        mkdir,
-        mkfifo,
-        open,  # noqa: A004 - as in os
-        pread,
-        readlink,
-        rename,
-        rmdir,
-        scandir,
-        stat,
-        symlink,
-        unlink,
-        utime,
-    )
+    import os as _calls
 
-__all__ = [
-    "O_CLOEXEC",
-    "O_DIRECTORY",
-    "O_NOCTTY",
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "FolderEntry",
-    "access",
-    "chmod",
-    "chown",
-    "close",
-    "closing",
-    "dup",
-    "fchmod",
-    "fchown",
-    "fstat",
-    "link",
-    "mkdir",
-    "mkfifo",
-    "open",
-    "open_entries",
-    "pread",
-    "readlink",
-    "rename",
-    "rmdir",
-    "scandir",
-    "stat",
-    "symlink",
-    "unlink",
-    "utime",
-]
+O_CLOEXEC = _calls.O_CLOEXEC
+O_DIRECTORY = _calls.O_DIRECTORY
+O_NOCTTY = _calls.O_NOCTTY
+O_NOFOLLOW = _calls.O_NOFOLLOW
+O_NONBLOCK = _calls.O_NONBLOCK
+access = _calls.access
+chmod = _calls.chmod
+chown = _calls.chown
+close = _calls.close
+dup = _calls.dup
+fchmod = _calls.fchmod
+fchown = _calls.fchown
+fstat = _calls.fstat
+link = _calls.link
+mkdir = _calls.mkdir
+mkfifo = _calls.mkfifo
+open = _calls.open  # noqa: A001 - as in os
+pread = _calls.pread
+readlink = _calls.readlink
+rename = _calls.rename
+rmdir = _calls.rmdir
+scandir = _calls.scandir
+stat = _calls.stat
+symlink = _calls.symlink
+unlink = _calls.unlink
+utime = _calls.utime
 
 
 class FolderEntry(Protocol):
