@@ -15,6 +15,7 @@ import stat
 import struct
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -28,7 +29,16 @@ if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewher
 MODIFY, ATTRIBUTES, MOVED_TO, CREATE, MOVED_ITSELF = 0x2, 0x4, 0x80, 0x100, 0x800
 OVERFLOW, IS_FOLDER = 0x4000, 0x40000000
 ONLY_FOLDERS, DO_NOT_FOLLOW, NOT_REMOVED = 0x01000000, 0x02000000, 0x04000000
-WATCHED = MODIFY | ATTRIBUTES | MOVED_TO | CREATE | ONLY_FOLDERS | DO_NOT_FOLLOW | NOT_REMOVED
+WATCHED = (
+    MODIFY
+    | ATTRIBUTES
+    | MOVED_TO
+    | CREATE
+    | MOVED_ITSELF
+    | ONLY_FOLDERS
+    | DO_NOT_FOLLOW
+    | NOT_REMOVED
+)
 EVENT = struct.Struct("iIII")
 """A watch, what happened, a number that joins two halves of a move, and bytes of the name."""
 PASSED_OVER = frozenset(
@@ -36,6 +46,8 @@ PASSED_OVER = frozenset(
 )
 READ_BYTES = 1 << 16
 MAX_READS = 16
+MOVE_SECONDS, FIRST_MOVES = 5.0, 3
+"""In which moves are counted, and how many do not count: a folder may get its place by two."""
 MAX_FOLDERS = 50_000
 MAX_SECONDS = 20.0
 
@@ -56,6 +68,8 @@ class TreeEvents:
 
     def __init__(self, tops: Iterable[str], max_depth: int) -> None:
         self._folders: dict[int, str] = {}
+        self._moved: Counter[int] = Counter()
+        self._since = time.monotonic()
         self._max_depth = max_depth
         self.fd: int = _checked(_libc().inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "")
         try:
@@ -76,13 +90,23 @@ class TreeEvents:
             if mask & OVERFLOW:
                 raise OSError("more changed than could be told")
             folder = self._folders.get(watch)
-            if folder is None:
+            if mask & MOVED_ITSELF:
+                self._moved[watch] += 1
+            if folder is None or mask & MOVED_ITSELF:
                 continue
             path = f"{folder.rstrip('/')}/{name}" if name else folder
             found.add(path)
             if mask & IS_FOLDER and mask & (CREATE | MOVED_TO | ATTRIBUTES):  # it may be open now
                 new.append(path)
         self._add(list(dict.fromkeys(new)))
+        return found
+
+    def moves(self) -> int:
+        """How often folders were moved in the last seconds, but for the first times of each."""
+        found = sum(max(count - FIRST_MOVES, 0) for count in self._moved.values())
+        if time.monotonic() > self._since + MOVE_SECONDS:
+            self._moved.clear()
+            self._since = time.monotonic()
         return found
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.execution.runs.conftest import RunBench
+from toolcrib.execution.sandbox.namespace_helper import has_ended
 from toolcrib.files.handles import read_plain
 from toolcrib.files.tree_events import TreeEvents
 
@@ -61,6 +62,68 @@ async def test_folders_above_protected_names_stay_where_they_are(
     assert "y\n" not in text
     assert sorted(os.listdir(root)) == ["a", "late", "lib", "there"]
     assert sorted(os.listdir(root / "a/b")) == [".env", "newer"]
+
+
+MOVER = """
+import os, time
+os.mkdir("f0")
+n = 0
+while True:
+    os.rename(f"f{n}", f"f{n + 1}")
+    n += 1
+    time.sleep(PAUSE)
+"""
+
+
+@pytest.mark.parametrize("pause", ["0", "0.01"])
+async def test_a_program_that_moves_a_folder_without_end_is_ended(
+    bench: RunBench, root: Path, pause: str
+) -> None:
+    """What is new in there would be looked for where it is no more."""
+    (root / "move.py").write_text(MOVER.replace("PAUSE", pause))
+    running = await bench.start("python3 move.py; sleep 60")
+    async with asyncio.timeout(60):
+        while not has_ended(running.confined.namespace):
+            await asyncio.sleep(0.1)
+    notes = (await running.finish()).notes
+    assert any("moves folders without end" in note for note in notes)
+
+
+async def test_many_folders_may_each_be_moved_to_their_places(bench: RunBench) -> None:
+    script = "for n in $(seq 400); do mkdir t$n; mv t$n u$n; mv u$n p$n; done; ls | wc -l"
+    text, notes = await output_of(bench, script)
+    assert text.split() == ["400", "ended"]
+    assert not any("ended" in note for note in notes)
+
+
+FLOOD = """
+import os
+os.mkdir("f")
+n = 0
+while True:
+    path = f"f/.env{n % 3000}"
+    n += 1
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+    try:
+        open(path, "w").close()
+    except OSError:
+        pass
+"""
+
+
+async def test_a_program_that_floods_with_protected_names_is_ended(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "flood.py").write_text(FLOOD)
+    running = await bench.start("python3 flood.py; sleep 60")
+    async with asyncio.timeout(90):
+        while not has_ended(running.confined.namespace):
+            await asyncio.sleep(0.1)
+    notes = (await running.finish()).notes
+    assert any("protected names" in note for note in notes)
 
 
 async def test_folders_are_held_where_bubblewrap_cannot_take_them_all(

@@ -68,6 +68,10 @@ MAX_PATH_NAMES = 160
 """Folders in new ones, or in all at the start, that are looked into, for how long, and how many
 names their paths may have. Meanwhile nothing is covered, so that no tree may hold it up; the look
 at the end goes further (see `take_snapshot`) and tells what lies deeper."""
+MAX_MOVES = 100
+"""Moves of folders in a few seconds, until a program is ended."""
+MAX_COVERS = 3_000
+"""New protected names, until a program is ended: what others make would wait for their covers."""
 MAX_FAILURES = 5
 """How often what follows the events may fail until that is told, and how many looks in a row may
 cover nothing until the program is ended."""
@@ -107,7 +111,7 @@ class BackgroundGuard:
         self._mounted: set[str] = set()
         self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
-        self._failures = 0
+        self._failures = self._count = 0
         self._is_apart = False
         self._link: Diagnostic | None = None
         self._covers_sockets = False
@@ -169,7 +173,11 @@ class BackgroundGuard:
             await self._look_at_all()  # what came before the watch stood
             while not self._stop.is_set():
                 await self._until_readable(events.fd)
-                changed = await asyncio.to_thread(events.read)
+                try:
+                    changed = await asyncio.to_thread(events.read)
+                finally:  # also where some were lost
+                    if events.moves() > MAX_MOVES:
+                        self._end("it moves folders without end: new names in them are not found")
                 looked_at = await asyncio.to_thread(self._looked_at, changed)
                 await self._look_at([*looked_at, *self._uncovered])
         finally:
@@ -214,8 +222,7 @@ class BackgroundGuard:
             return
         self._failures += 1
         if self._failures == MAX_FAILURES:
-            self.notes.append("the program was ended: new protected names could not be covered")
-            self._confined().stop("")
+            self._end("new protected names could not be covered")
 
     async def _is_covered(self, paths: Iterable[str]) -> bool:
         """Cover what is new; False where that failed, and is tried again with the next look."""
@@ -232,13 +239,16 @@ class BackgroundGuard:
         if note not in self.notes:
             self.notes.append(note)
 
+    def _end(self, why: str) -> None:
+        self._note(f"the program was ended: {why}")
+        self._confined().stop("")
+
     def _end_repeating(self, refused: Iterable[str]) -> None:
         """End a program that makes the same again and again: git would find it nearly always."""
         self._refusals.update(list(refused))
         name, count = max(self._refusals.items(), key=lambda each: each[1], default=("", 0))
         if count > MAX_REFUSALS:
-            self.notes.append(f"the program was ended: it made {name} again and again")
-            self._confined().stop("")
+            self._end(f"it made {name} again and again")
 
     def _concerns(self, path: str) -> bool:
         place = self._workspace.find(path)
@@ -310,6 +320,12 @@ class BackgroundGuard:
         namespace = self._confined().namespace
         if namespace < 0 or (self._is_apart and not covers):
             return
+        self._count += len(covers)
+        if self._count > MAX_COVERS:
+            self._end(f"it made more than {MAX_COVERS:,} protected names")
+        # A name alone in its folder may be somebody's own, where a program makes many in others.
+        crowds = Counter(os.path.dirname(mask.path) for mask in covers)  # noqa: PTH120
+        covers.sort(key=lambda mask: crowds[os.path.dirname(mask.path)])  # noqa: PTH120
         left = [mask.path for mask in covers]
         with suppress(OSError):
             helper = await NamespaceHelper.open(self._processes, namespace, "mnt")
@@ -353,8 +369,7 @@ class BackgroundGuard:
         except OSError:
             is_connected = self._covers_sockets and not has_ended(pidfd)
         if is_connected:
-            self._note("the program was ended: it connected to a server outside of it")
-            self._confined().stop("")
+            self._end("it connected to a server outside of it")
 
     def _new_masks(self, paths: Iterable[str]) -> Iterator[Mask]:
         """What is protected and not covered, or not covered any more."""

@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from toolcrib.core.package_data import package_table
 from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.execution.toolchains import is_among
@@ -20,9 +21,8 @@ from toolcrib.files.real_paths import real_path
 if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
     raise ImportError
 
+TABLE = package_table("execution/sandbox/bubblewrap.toml")
 HOME = "/home/sandbox"
-FACTS = ("key-users", "keys", "latency_stats", "sched_debug", "timer_list", "timer_stats")
-"""Files of /proc that tell of other programs of the machine, whatever the namespace."""
 MADE = ("/tmp", "/run", "/var/run", "/var/tmp", "/dev/shm", HOME)  # noqa: S108 - those of a run
 """No link can be made in their places, or above."""
 PINS = "/run/pins"
@@ -37,22 +37,6 @@ HOST = "sandbox"
 TOP: tuple[str, ...] = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 STORES: tuple[str, ...] = ("/nix/store", "/gnu/store")
 """Where some systems keep all programs, for everybody to read."""
-ETC: tuple[str, ...] = (
-    *("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem"),
-    *("pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates/extracted", "crypto-policies"),
-    *("localtime", "timezone", "mime.types", "services", "protocols", "fonts"),
-    *("os-release", "lsb-release", "debian_version"),  # pip tells it to indexes
-    *("java-*-openjdk", "java/java-*", "maven/m2.conf", "maven/logging"),  # where links lead
-)
-"""What programs read there, as patterns, and nothing about this machine or its users."""
-NAMESPACES = (
-    "--unshare-all",
-    "--unshare-user",
-    "--disable-userns",
-    "--new-session",
-    "--die-with-parent",
-    "--clearenv",
-)
 
 
 def identity() -> tuple[int, int]:
@@ -79,8 +63,8 @@ def made_files() -> dict[str, bytes]:
 
 
 def etc_places() -> list[str]:
-    """The places of `ETC` that are there."""
-    return [str(place) for name in ETC for place in sorted(Path("/etc").glob(name))]
+    """The places of the table that are there."""
+    return [str(place) for name in TABLE["etc"] for place in sorted(Path("/etc").glob(name))]
 
 
 @cache
@@ -151,10 +135,10 @@ class SandboxRoot:
         """
         user, group = identity()
         size = str(self.small)
-        words = [*NAMESPACES, "--hostname", HOST, "--uid", str(user), "--gid", str(group)]
+        words = [*TABLE["namespaces"], "--hostname", HOST, "--uid", str(user), "--gid", str(group)]
         words += system()
         words += ["--proc", "/proc", "--dev", "/dev"]
-        for name in FACTS:
+        for name in TABLE["facts"]:
             if Path("/proc", name).exists():
                 words += ["--ro-bind", "/dev/null", f"/proc/{name}"]
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
