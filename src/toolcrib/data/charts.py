@@ -20,6 +20,7 @@ MAX_POINTS = 5000
 MAX_NAMES = 500
 """Points with a place of their own on an axis, as bars have; Vega cannot draw some thousands."""
 MAX_SLICES = 40
+YEARS = range(1900, 2101)
 PALETTE = (
     *("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#eeca3b", "#b279a2", "#ff9da6"),
     *("#9d755d", "#bab0ac"),
@@ -76,7 +77,7 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
         raise BadInput("There is nothing to draw.", hint=HINT)
     if all(isinstance(row, list) for row in data):
         head, *rows = data
-        if rows and not all(_number(cell) is not None for cell in head):
+        if rows and _is_head(head, rows):
             data = [dict(zip(map(str, head), row, strict=False)) for row in rows]
         else:
             data = [{f"column{n + 1}": cell for n, cell in enumerate(row)} for row in data]
@@ -87,6 +88,19 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
     table = from_records([dict(row) for row in data])
     rows = [list(row) for row in table.rows]
     return table_data(table.columns, rows, x, y)
+
+
+def _is_head(first: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether a first row names the columns: it has no numbers, or only years over other ones."""
+    if all(_number(cell) is None for cell in first):
+        return True
+    return _has_years(first) and not any(map(_has_years, rows))
+
+
+def _has_years(row: Sequence[Any]) -> bool:
+    """Whether a row has several numbers, and all may be years."""
+    numbers = [number for cell in row if (number := _number(cell)) is not None]
+    return len(numbers) > 1 and all(number in YEARS for number in numbers)
 
 
 def _rows_of(columns: Mapping[str, list[Any]]) -> list[list[Any]]:

@@ -114,6 +114,10 @@ def test_forms_of_data() -> None:
         assert (found.labels, found.series) == (["a", "b"], expected), data
     assert chart_data({"a": 1, "b": None}).series == {"value": [1.0, None]}
     assert chart_data([3, 4]).labels == ["1", "2"]
+    bare = chart_data([["a", 1], ["b", 2.5]])
+    assert (bare.labels, [*bare.series.values()]) == (["a", "b"], [[1.0, 2.5]])
+    assert list(chart_data([["town", 2019, 2020], ["Bonn", 5, 7]]).series) == ["2019", "2020"]
+    assert len(chart_data([["Bonn", 2019, 2020], ["Rome", 2001, 1999]]).labels) == 2
     with pytest.raises(BadInput, match="no numbers"):
         chart_data(["red", "blue"])
     american = chart_data([{"day": "01/13/2026", "v": 1}, {"day": "02/03/2026", "v": 2}])
