@@ -142,6 +142,19 @@ async def test_extract_text(box: Toolbox, ws: Path) -> None:
     await refused(box, "extract_text", "bad_input", path="l.log", pattern="(")
 
 
+async def test_extract_text_of_what_was_meant(box: Toolbox, ws: Path) -> None:
+    (ws / "l.log").write_text("a,Error 5,x\nb,fine,y\n")
+    got = await ok(box, "extract_text", path="l.log", pattern="/error \\d/i")
+    assert got.data["rows"] == [["Error 5"]]
+    fields = await ok(
+        box, "extract_text", path="l.log", pattern="/ERR/i", fields=[0], delimiter=","
+    )
+    assert fields.data["rows"] == [["a"]]
+    far = await refused(box, "extract_text", "bad_input", path="l.log", fields=[9], delimiter=",")
+    assert "3 fields" in far.render()
+    assert "0 to 2" in far.render()
+
+
 @pytest.mark.rows("C080")
 async def test_transform_text(box: Toolbox, ws: Path) -> None:
     file = ws / "t.txt"

@@ -108,14 +108,20 @@ def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator
         found = pattern_of(basic, literal=False, case_sensitive=case_sensitive)
         if not found.literal:
             yield replace(found, reason="nothing fits it as RE2 has it")
-    meant = _ENCLOSED.sub(r"\2", pattern.text.replace("\\\\", "\\")).replace(" OR ", "|")
+    meant, any_case = unwrapped(pattern.text.replace("\\\\", "\\"))
+    meant = meant.replace(" OR ", "|")
     if meant != pattern.text:
-        sensitive = False if _ANY_CASE.fullmatch(pattern.text) else case_sensitive
+        sensitive = False if any_case else case_sensitive
         found = pattern_of(meant, literal=False, case_sensitive=sensitive)
         yield replace(found, reason="nothing fits it as it was sent")
     if set(_SIGNS) & set(pattern.text):
         found = pattern_of(pattern.text, literal=True, case_sensitive=case_sensitive)
         yield replace(found, reason="nothing fits it as an expression")
+
+
+def unwrapped(text: str) -> tuple[str, bool]:
+    """An expression without slashes or quotation marks around it, and whether it has an `i`."""
+    return _ENCLOSED.sub(r"\2", text), bool(_ANY_CASE.fullmatch(text))
 
 
 def reason_of(error: Exception) -> str:

@@ -14,6 +14,7 @@ from toolcrib.data.formats import written_table
 from toolcrib.files.edits.pattern_replacement import compiled_pattern, text_matches
 from toolcrib.files.edits.text_loader import load
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.search.pattern import unwrapped
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted
 
@@ -57,9 +58,21 @@ async def extract_text(
 
     def work(check: Checkpoint) -> list[list[str]]:
         text = load(path).text
-        if fields:
-            return _fields(text, pattern, fields, separator, check)
-        return _matches(text, pattern, check)
+        meant, any_case = unwrapped(pattern)
+        for expression, ignore_case in dict.fromkeys([(pattern, False), (meant, any_case)]):
+            engine = (
+                compiled_pattern(expression, literal=False, ignore_case=ignore_case)
+                if expression
+                else None
+            )
+            rows = (
+                _fields(text, engine, fields, separator, check)
+                if fields
+                else _matches(text, engine, check)
+            )
+            if rows:
+                break
+        return rows
 
     rows = await in_thread(work, ctx.deadline)
     if not rows:
@@ -69,10 +82,10 @@ async def extract_text(
 
 
 def _fields(
-    text: str, pattern: str, fields: list[int], separator: str, check: Checkpoint
+    text: str, test: Any, fields: list[int], separator: str, check: Checkpoint
 ) -> list[list[str]]:
-    test = compiled_pattern(pattern, literal=False, ignore_case=False) if pattern else None
     rows = []
+    widest = 0
     for number, line in enumerate(text.split("\n")):
         if not number % CHECK_EVERY:
             check()
@@ -82,16 +95,21 @@ def _fields(
             parts = next(csv.reader([line], delimiter=separator), [])
         else:
             parts = line.split() if separator == " " else line.split(separator)
+        widest = max(widest, len(parts))
         rows.append([parts[n] if n < len(parts) else "" for n in fields])
         if len(rows) >= MAX_ROWS:
             break
+    if rows and min(fields) >= widest:
+        raise BadInput(
+            f"The lines have {counted(widest, 'field')} by this delimiter, and they count from 0.",
+            hint="Send another delimiter." if widest == 1 else f"Send fields 0 to {widest - 1}.",
+        )
     return rows
 
 
-def _matches(text: str, pattern: str, check: Checkpoint) -> list[list[str]]:
+def _matches(text: str, engine: Any, check: Checkpoint) -> list[list[str]]:
     rows: list[list[str]] = []
     raw = text.encode("utf-8", "surrogatepass")
-    engine = compiled_pattern(pattern, literal=False, ignore_case=False)
     for match in text_matches(engine, raw):
         if not len(rows) % CHECK_EVERY:
             check()
