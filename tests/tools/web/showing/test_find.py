@@ -302,3 +302,14 @@ async def test_nearest_headings_are_named_once(server, box):
     given = {"url": f"{server.url}/twice", "find": ["qqqqzzzz", '"wxwx yzyz"'], "max_tokens": 400}
     result = await box.call("fetch_url", given)
     assert result.text.count("Details") == 1
+
+
+async def test_words_that_are_only_like_a_term_are_counted_by_themselves(box, server) -> None:
+    topics = "".join(f"<p>Here topic{n % 8} is what it is about.</p>" for n in range(80))
+    server["/topics"] = Answer(f"<title>T</title><h1>All</h1>{topics}")
+    url = f"{server.url}/topics"
+    near = await box.call("fetch_url", {"url": url, "find": ["topic3"]})
+    assert "topic3 10, words like it 70" in near.text
+    assert near.data["pages"][0]["found"] == [{"find": "topic3", "count": 80, "exact": 10}]
+    typo = await box.call("fetch_url", {"url": url, "find": ["topik3"]})
+    assert "topik3 nowhere, words like it " in typo.text

@@ -500,8 +500,8 @@ class _ExcerptBuilder:
         terms = self.request.terms
         finding = find(self.body, self.start, self.end, terms, self.check)
         self.extra["found"] = [
-            {"find": term.query, "count": count}
-            for term, count in zip(terms, finding.counts, strict=True)
+            {"find": term.query, "count": count} | ({"exact": exact} if exact < count else {})
+            for term, count, exact in zip(terms, finding.counts, finding.exact, strict=True)
         ]
         if not finding.ranked:
             names = ", ".join(term.query for term in terms)
@@ -530,8 +530,8 @@ class _ExcerptBuilder:
 
     def _counted(self, finding: PageMatches, displayed: int) -> str:
         """How often each term was found, and how many of the places are shown."""
-        pairs = zip(self.request.terms, finding.counts, strict=True)
-        counts = ", ".join(f"{term.named} {count or 'nowhere'}" for term, count in pairs)
+        each = zip(self.request.terms, finding.counts, finding.exact, strict=True)
+        counts = ", ".join(_term_count(*one, partly=finding.partly) for one in each)
         from_here = f" from {self.start:,} on" if self.request.offset else ""
         partly = ", in part only" if finding.partly else ""
         places = len(finding.ranked)
@@ -661,3 +661,10 @@ def _head(text: str, start: int, end: int, tokens: int) -> str:
 
 def _links_listed(listed: Sequence[object], links: Sequence[object]) -> str:
     return f"{len(listed):,} of {len(links):,} links listed"
+
+
+def _term_count(term: Term, count: int, exact: int, *, partly: bool) -> str:
+    """How often a term was found: as it stands, and in words like it."""
+    if exact == count or partly:
+        return f"{term.named} {count or 'nowhere'}"
+    return f"{term.named} {exact or 'nowhere'}, words like it {count - exact:,}"

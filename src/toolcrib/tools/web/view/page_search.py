@@ -23,6 +23,8 @@ MAX_CHUNK_CHARS = 1200
 """Characters of a chunk at most."""
 MIN_SHARE = 0.7
 """Share of a term that a chunk has to meet: three in ten letters or words may be wrong."""
+EXACT_SHARE = 0.94
+"""What more than this is met of a term that stands there, be it in the plural."""
 MIN_PARTIAL_SHARE = 0.4
 """The share that is shown where no chunk meets enough."""
 MAX_MATCH_BYTES = 8_000_000
@@ -82,13 +84,15 @@ class PageChunk:
 class PageMatches:
     """What was found. `ranked` are numbers of chunks, best first, all terms taking turns.
 
-    `counts` has the chunks that each term met, in the order of the terms. `partly` says
+    `counts` has the chunks that each term met, in the order of the terms, and `exact` those of
+    them that have it as it stands, or its words in another form. `partly` says
     that no chunk met enough of any term, so those are given that meet some.
     """
 
     chunks: tuple[PageChunk, ...]
     ranked: tuple[int, ...]
     counts: tuple[int, ...]
+    exact: tuple[int, ...]
     partly: bool = False
 
 
@@ -146,9 +150,9 @@ def find(
     ]
     ranked = _in_turns(lists)
     counts = tuple(map(len, lists))
-    return PageMatches(
-        tuple(page.chunks), tuple(ranked), counts, least == MIN_PARTIAL_SHARE and bool(ranked)
-    )
+    exact = tuple(sum(s > EXACT_SHARE for s in scored.values()) for scored in scores)
+    partly = least == MIN_PARTIAL_SHARE and bool(ranked)
+    return PageMatches(tuple(page.chunks), tuple(ranked), counts, exact, partly)
 
 
 def chunks_of(text: str, start: int, end: int) -> list[PageChunk]:
