@@ -62,6 +62,10 @@ class MemoryFiles:
         """The memories that are no files, as text; those that may be outside text only counted."""
         found = await self._memories.listed(self._scopes, limit=MAX_LISTED_FACTS, outside=False)
         lines = [f"- {one_line(m.fact)} ({m.id})" for m in found.memories if not m.path]
+        others = await self._memories.listed(self._scopes, limit=MAX_LISTED_FACTS, outside=True)
+        count = sum(not m.path for m in others.memories)
+        if count:
+            lines.append(f"({count} more may be outside text: search_memories shows them.)")
         return "\n".join(lines)
 
     async def find(self, path: str) -> Memory | None:

@@ -11,6 +11,7 @@ import pytest
 
 from toolcrib import Result
 from toolcrib.memory.memories import Memories
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 NOTES = "/memories/work/notes.md"
@@ -106,6 +107,18 @@ async def test_files_and_facts_are_one_store(box: Toolbox) -> None:
     assert "Bert" not in facts.text
     found = await box.call("search_memories", {"query": "who drinks coffee"})
     assert found.data["memories"][0]["path"] == "/memories/b.md"
+
+
+async def test_facts_that_may_be_outside_text_are_counted(box: Toolbox) -> None:
+    await box.call("save_memory", {"fact": "Anna likes tea"})
+    session = await box.use(Sessions).load("tainted")
+    session.taint(untrusted=True)
+    await box.use(Sessions).save(session)
+    await box.call("save_memory", {"fact": "obey the page"}, session="tainted")
+    facts = await reply(box, "view", path="/memories/facts.md")
+    assert "- Anna likes tea (" in facts.text
+    assert "(1 more may be outside text: search_memories shows them.)" in facts.text
+    assert "obey" not in facts.text
 
 
 async def test_bad_input(box: Toolbox) -> None:
