@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -11,6 +12,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, Unavailable
 from toolcrib.core.tool import Decision
 from toolcrib.data.databases import NamedSource, OpenSource, Source, bare_sql, open_source, task
+from toolcrib.data.sql_statement import read_statement
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Change
@@ -21,6 +23,8 @@ from toolcrib.system.threads import in_thread
 MAX_BYTES = 100_000_000
 """Of a database that is changed: it is copied twice."""
 MAX_DISPLAYED = 5
+_FIRST_WORD = re.compile(r"(?:(?<=\s)|^)[a-z]+", re.IGNORECASE)
+_WRITING = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
 VERBS = {"INSERT": "adds", "UPDATE": "changes", "DELETE": "removes"}
 
 
@@ -28,9 +32,11 @@ async def preview(source: Source, sql: str, ctx: Ctx) -> Mapping[str, Any]:
     """What statements would do, tried on a copy in memory; see `sqlite_child.preview`.
 
     Raises:
-        BadInput: a statement fails, or the source is no SQLite file.
+        BadInput: a statement fails, only reads, or the source is no SQLite file.
     """
     path = _file(source)
+    if _only_reads(bare_sql(sql)):
+        raise BadInput("This SQL only reads.", hint="query_database shows its rows.")
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)
@@ -39,6 +45,16 @@ async def preview(source: Source, sql: str, ctx: Ctx) -> Mapping[str, Any]:
             task("sqlite", "preview", "read"), request, b"", ctx.deadline, opened.descriptors
         )
     return answer
+
+
+def _only_reads(sql: str) -> bool:
+    """Whether it is one SELECT, which would be a step that changes nothing."""
+    try:
+        text = read_statement(sql, "postgresql").text
+    except ToolError:
+        return False
+    first = _FIRST_WORD.search(text)
+    return bool(first and first[0].lower() != "with") or not _WRITING.search(text)
 
 
 def _file(source: Source) -> SafePath:

@@ -357,6 +357,25 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
     assert not (ws / "x.db").exists()
 
 
+async def test_sql_that_only_reads_is_no_change(box: Toolbox, ws: Path, shop: Path) -> None:
+    for sql in (
+        "SELECT * FROM person;",
+        "-- names\nselect name from person where name = 'delete'",
+        "WITH p AS (SELECT * FROM person) SELECT * FROM p",
+    ):
+        for more in ({}, {"dry_run": True}):
+            result = await box.call(
+                "change_database",
+                {"source": "shop.db", "sql": sql, **more},
+                caller=caller(True, []),
+            )
+            assert result.error, sql
+            assert result.error.code == "bad_input"
+            assert "query_database" in result.error.hint
+    written = "WITH p AS (SELECT 1 AS id) DELETE FROM item WHERE person_id IN (SELECT id FROM p)"
+    await ok(box, "change_database", source="shop.db", sql=written, dry_run=True)
+
+
 HIDING = {
     "DROP TABLE item; CREATE TABLE item (id)": "takes item from 3 rows to 0",
     'DELETE FROM item; DELETE FROM temp."toolcrib changes"': "denied",
