@@ -204,6 +204,11 @@ class RunningJob:
         self._wake()
 
 
+def is_in(text: str, output: str) -> bool:
+    """Whether output has a text, in any case of letters where the text has no capitals."""
+    return text in (output if text != text.lower() else output.lower())
+
+
 def _no_such_job(job_id: str) -> NotFound:
     return NotFound(
         f"There is no job or terminal {job_id[:40]}.",
@@ -364,7 +369,7 @@ class Jobs:
             wait: `exit` for the end, `text` for output with `text` in it, `idle` for new
                 output and then a second without more; empty does not wait. The end of
                 the job ends every wait.
-            text: what to wait for, as it stands.
+            text: what to wait for; see `is_in`.
             timeout: seconds to wait at most.
             offset: byte offset where reading starts; negative counts from the end.
 
@@ -386,7 +391,7 @@ class Jobs:
                     return await self._view(record, start)
             if wait == "text" and record.total != searched:
                 new = await self._view(record, max(start, searched - 4 * len(text)))
-                if text in new.text:
+                if is_in(text, new.text):
                     return await self._view(record, start)
                 searched = record.total
             await self._pause(record.id, left)

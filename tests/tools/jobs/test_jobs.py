@@ -156,6 +156,27 @@ async def test_long_output_keeps_both_ends_and_the_way_to_the_rest(box: Toolbox)
     assert tail.text.endswith("7998 of the output\nline number 7999 of the output")
 
 
+async def test_a_text_that_has_not_come_is_told(box: Toolbox) -> None:
+    job = await start(box, serve)
+    came = await box.call("read_job", {"id": job, "text": "starting"})
+    assert "not come" not in came.text
+    missing = await box.call("read_job", {"id": job, "text": "Ready", "timeout": 0.1})
+    assert "; 'Ready' has not come yet" in missing.text
+
+    async def loud(handle: JobHandle) -> None:
+        handle.write("READY\n")
+        await asyncio.sleep(3600)
+
+    found = await box.call("read_job", {"id": await start(box, loud), "text": "ready"})
+    assert "not come" not in found.text
+
+    async def short(handle: JobHandle) -> None:
+        handle.write("bye\n")
+
+    ended = await box.call("read_job", {"id": await start(box, short), "text": "ready"})
+    assert "; 'ready' did not come" in ended.text
+
+
 @pytest.mark.parametrize("tool", ["read_job", "stop_job"])
 async def test_an_unknown_job(box: Toolbox, tool: str) -> None:
     result = await box.call(tool, {"id": "jnope"})

@@ -12,11 +12,13 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, Seconds, tool
 from toolcrib.execution.job_store import JobView, Record
-from toolcrib.execution.jobs import Jobs
+from toolcrib.execution.jobs import Jobs, is_in
 from toolcrib.system.threads import in_thread_if_large
+from toolcrib.text.cleaner import one_line
 from toolcrib.text.truncation import head_and_tail
 
 PROGRESS_SECONDS = 5.0
+MISSING = "has not come yet"
 UNLOGGED = "; what it had changed stays, and cannot be undone"
 
 For = Literal["exit", "text", "idle", "none"]
@@ -135,6 +137,7 @@ def _output(view: JobView, room: int, again: dict[str, Any]) -> Result:
     """What was written so far, and the call that reads on."""
     job, body = view.record, view.text
     head, tail, (start, end) = head_and_tail(body, room, head_share=0.3)
+    awaited = str(again["text"])
     left_out = start < end
     if left_out:
         first, last = view.offset_at(start), view.offset_at(end)
@@ -143,8 +146,11 @@ def _output(view: JobView, room: int, again: dict[str, Any]) -> Result:
         again = {"id": job.id, "wait": "none", "offset": first}
     else:
         again = {name: value for name, value in again.items() if value} | {"offset": job.total}
+    missing = ""
+    if awaited and not view.dropped and not is_in(awaited, view.text):
+        missing = f"; '{one_line(awaited, 60)}' {'did not come' if job.is_over else MISSING}"
     return Result(
-        text=f"{state_line(job)}\n{body}".rstrip("\n"),
+        text=f"{state_line(job)}{missing}\n{body}".rstrip("\n"),
         data=facts(job),
         truncated=left_out,
         next=Next("read_job", again) if left_out or not job.is_over else None,
