@@ -49,6 +49,14 @@ async def test_a_chain_hands_on_answer_and_message(root: Path) -> None:
     assert "edit_file" not in names[0]
 
 
+async def test_a_chain_of_those_who_check_has_somebody_who_works(root: Path) -> None:
+    with model_server(Turn("the work"), Turn("fine"), Turn("tested")) as server:
+        await delegated(server, root, chain=["reviewer", "tester"])
+        assert "You do what the task asks" in str(server.requested[0]["messages"][0])
+        assert "You review" in str(server.requested[1]["messages"][0])
+        assert "the work" in server.words(1)
+
+
 @pytest.mark.rows("E111")
 async def test_a_chain_has_one_deadline_and_ends_with_a_failure(root: Path) -> None:
     stalled = Turn("half way", piece=2, stall=3)

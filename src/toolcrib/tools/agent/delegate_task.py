@@ -13,6 +13,9 @@ from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, Seconds, other_names, tool
 from toolcrib.execution.jobs import JobHandle, Jobs
 
+CHECKING = ("reviewer", "tester")
+"""Roles that look at what another has done."""
+
 
 def _adapt_arguments(given: dict[str, Any]) -> None:
     """`allow_tools` is a flag elsewhere, and a list here."""
@@ -65,7 +68,9 @@ async def delegate_task(
     """
     if time_limit is not None and time_limit <= 0:
         raise BadInput("'time_limit' must be more than 0 seconds.")
-    roles = (*((role,) if role or not chain else ()), *(chain or ()))
+    # Who only checks goes on with an answer, so that somebody has to give one before.
+    first = (role,) if role or not chain or chain[0].strip().lower() in CHECKING else ()
+    roles = (*first, *(chain or ()))
     order = Delegation(task, context, roles, tuple(tools or ()), readonly, time_limit)
     if background:
         return await _start(order, ctx)
