@@ -7,6 +7,7 @@ a second of its own. What a name leaves open (a gallon, a mile) is said with the
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -63,6 +64,10 @@ LONG_PREFIXES = _exponents(
 BINARY = _exponents("Ki=10 Mi=20 Gi=30 Ti=40 Pi=50 Ei=60")
 LONG_BINARY = _exponents("kibi=10 mebi=20 gibi=30 tebi=40 pebi=50 exbi=60")
 OPEN = {
+    "kb": "kB for kilobytes, or kbit for kilobits",
+    "mb": "MB for megabytes, or Mbit for megabits",
+    "gb": "GB for gigabytes, or Gbit for gigabits",
+    "tb": "TB for terabytes, or Tbit for terabits",
     "ton": "t (1,000 kg), shortton (US) or longton (UK)",
     "tons": "t (1,000 kg), shortton (US) or longton (UK)",
     "barrel": "bbl, for oil; other barrels differ",
@@ -71,6 +76,11 @@ MONEY = {"usd", "eur", "gbp", "jpy", "cny", "chf", "dollar", "euro", "yen", "btc
 
 _LINE = re.compile(r"(.+?) = (\S+) (\S+)(?: \+ (\S+))?(?: \| (.*))?$")
 _PART = re.compile(r"\s*([*/·]|per\b)?\s*([^\s*/·^\d²³-]+)(?:\s*(?:\^|\*\*)?\s*(-?\d+|[²³]))?")
+_RARELY_MEGA = frozenset({"m", "g", "l", "L", "s"})
+_DEGREES = re.compile(
+    r"(?:degrees?|deg\.?|°)\s*(?:(c)(?:elsius)?|(f)(?:ahrenheit)?|k(?:elvin)?)", re.IGNORECASE
+)
+_DEGREE_LETTERS = {"C": "degC", "F": "degF", "K": "K"}
 _WORDS = {"squared": "^2", "cubed": "^3"}
 
 
@@ -83,6 +93,9 @@ def unit_of(text: str) -> Unit:
     spelled = " ".join(text.split())
     if not spelled or len(spelled) > 80:
         raise BadInput("There is no unit." if not spelled else "This unit is too long.")
+    degrees = _DEGREES.fullmatch(spelled)
+    if degrees:
+        spelled = "degC" if degrees[1] else "degF" if degrees[2] else "K"
     known = _named(spelled.replace(" ", ""))
     if known is not None:
         return known
@@ -136,8 +149,9 @@ def _unknown(name: str) -> BadInput:
 
 def _named(name: str) -> Unit | None:
     """A single unit: as it stands, then with a prefix, then in any case where that is clear."""
-    if name.lower() in OPEN:
-        raise BadInput(f"'{name}' can be several units.", hint=f"Write {OPEN[name.lower()]}.")
+    open_name = name if len(name) == 2 else name.lower()
+    if open_name in OPEN:
+        raise BadInput(f"'{name}' can be several units.", hint=f"Write {OPEN[open_name]}.")
     exact = _exact(name)
     if exact is not None:
         return exact
@@ -168,7 +182,9 @@ def _exact(name: str) -> Unit | None:
                 continue
             # A thousandth of a bit is no amount: `mb` is rather a slip for one of `Mb` and `MB`.
             if exponent > 0 or not unit.powers[BASES.index("B")]:
-                return Unit(unit.factor * Fraction(base) ** exponent, unit.powers, note=unit.note)
+                is_mega = prefix == "M" and rest in _RARELY_MEGA
+                note = f"{name} is a million {rest}; m{rest} is a thousandth" * is_mega or unit.note
+                return Unit(unit.factor * Fraction(base) ** exponent, unit.powers, note=note)
     return None
 
 
@@ -227,6 +243,8 @@ def convert(value: Fraction, source: Unit, target: Unit) -> Fraction:
         BadInput: they measure different things, or the inverse of 0 is wanted.
     """
     if source.powers == target.powers:
+        if (source.offset or target.offset) and (value + source.offset) * source.factor < 0:
+            raise BadInput("Nothing is colder than -273.15 °C, which is 0 K.")
         return (value + source.offset) * source.factor / target.factor - target.offset
     fuel = tuple(-p for p in source.powers) == target.powers and abs(sum(target.powers)) == 2
     if not fuel:
@@ -242,14 +260,23 @@ def convert(value: Fraction, source: Unit, target: Unit) -> Fraction:
 def pair(source: str, target: str) -> tuple[Unit, Unit]:
     """Both units. C, F and K are degrees where the other is a temperature, or such a letter.
 
+    Capitals are small letters where only so both measure the same: KM/H and MPH.
+
     Raises:
         BadInput: as `unit_of`.
     """
+    names = [source.strip(), target.strip()]
     found = [unit_of(source), unit_of(target)]
-    letters = [name.strip() in ("C", "F", "K") for name in (source, target)]
+    letters = [name.upper() in _DEGREE_LETTERS for name in names]
     kelvin = _unit("K").powers
-    if found[0].powers != found[1].powers and any(letters):
-        for number, name in enumerate((source, target)):
-            if letters[number] and (all(letters) or found[1 - number].powers == kelvin):
-                found[number] = unit_of({"C": "degC", "F": "degF", "K": "K"}[name.strip()])
+    for number, name in enumerate(names):
+        if found[0].powers == found[1].powers:
+            break
+        if letters[number] and (all(letters) or found[1 - number].powers == kelvin):
+            found[number] = unit_of(_DEGREE_LETTERS[name.upper()])
+        elif name.isupper():
+            with suppress(BadInput):
+                small = unit_of(name.lower())
+                if small.powers == found[1 - number].powers:
+                    found[number] = small
     return found[0], found[1]
