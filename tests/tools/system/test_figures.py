@@ -67,6 +67,27 @@ async def test_what_is_refused_is_refused_at_once(machine: Machine, expression: 
 
 
 @each_case(
+    ("expression", "answer"),
+    [
+        ("15% of 80", "= 12"),
+        ("200 + 15% of 80", "= 212"),
+        ("sin(30°)", "≈ 0.5"),
+        ("2(3+4)", "= 14"),
+        ("(1+2)(3+4)", "= 21"),
+        ("2 x 3", "= 6"),
+        ("0x10", "= 16"),
+        ("sin(30)", "radians: write 30° for degrees)"),
+        ("sin(pi)", "≈ 1.22464679914735e-16"),
+        ("log(100)", "natural one: log10 is to the base of 10)"),
+    ],
+)
+async def test_expressions_as_people_write_them(
+    machine: Machine, expression: str, answer: str
+) -> None:
+    assert (await machine.text("calculate", expression=expression)).endswith(answer)
+
+
+@each_case(
     ("expression", "instead"),
     [
         ("200 - 10%", "Write 200 * (1 - 10%) for 10% less"),
@@ -115,7 +136,7 @@ async def test_units(machine: Machine, value: float | str, unit: str, to: str, a
         ("m", "s", "One measures m, the other s"),
         ("ton", "kg", "can be several units"),
         ("USD", "EUR", "Rates of currencies change"),
-        ("mb", "B", "no unit"),
+        ("mb", "B", "can be several units"),
         ("mbps", "B/s", "no unit"),
         ("foo", "m", "no unit"),
         ("cm^999", "m", "powers up to"),
@@ -127,6 +148,21 @@ async def test_units(machine: Machine, value: float | str, unit: str, to: str, a
 )
 async def test_units_that_are_none(machine: Machine, unit: str, to: str, part: str) -> None:
     assert part in await machine.refused("convert_units", value=1, unit=unit, to=to)
+
+
+async def test_units_as_people_write_them(machine: Machine) -> None:
+    for value, unit, to, answer in (
+        (212, "f", "c", "= 100 c"),
+        (98.6, "degrees Fahrenheit", "deg C", "= 37 deg C"),
+        (100, "KM/H", "MPH", "62.137"),
+        (5, "ML", "L", "ML is a million L; mL is a thousandth"),
+        (8, "Mbit", "MB", "= 1 MB"),
+    ):
+        assert answer in await machine.text("convert_units", value=value, unit=unit, to=to)
+    cold = await machine.refused("convert_units", value=-300, unit="°C", to="K")
+    assert "Nothing is colder" in cold
+    for name, meant in (("kb", "kbit for kilobits"), ("gb", "GB for gigabytes")):
+        assert meant in await machine.refused("convert_units", value=1, unit=name, to="bytes")
 
 
 async def test_what_a_unit_leaves_open_is_said(machine: Machine) -> None:

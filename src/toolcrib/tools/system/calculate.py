@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Annotated
 
@@ -11,6 +12,14 @@ from toolcrib.core.tool import Param, tool
 from toolcrib.tools.system.exact_numbers import evaluate, spelled
 
 MAX_FRACTION_CHARS = 40
+_READINGS = (
+    (
+        re.compile(r"\b(?:sin|cos|tan)\((?!.*(?:pi|tau|°|deg|rad))", re.IGNORECASE),
+        "angles are in radians: write 30° for degrees",
+    ),
+    (re.compile(r"\blog\([^,]*$"), "log is the natural one: log10 is to the base of 10"),
+)
+"""What an expression leaves open, and how it was read."""
 
 
 @tool(
@@ -38,4 +47,6 @@ async def calculate(
         if len(fraction) <= MAX_FRACTION_CHARS:
             listed += f" ({fraction})"
             data["fraction"] = fraction
+    notes = [note for sign, note in _READINGS if sign.search(expression)]
+    listed += f" ({'; '.join(notes)})" if notes else ""
     return Result(listed, data)

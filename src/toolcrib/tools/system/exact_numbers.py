@@ -42,13 +42,18 @@ _PERCENT_MORE = re.compile(r"(?<!\(1)(?<!^1)(?<=[\d.)])\s*([-+])\s*([\d.]+)%(?!\
 _ONE_NUMBER = re.compile(r"-?[\d.,]+|\([^()]*\)")
 
 _SPELLINGS = (
+    (re.compile(r"(\d+(?:\.\d+)?)\s*(?:°|deg\b|degrees\b)"), r"radians(\1)"),
+    (re.compile(r"(?<=[\d)])\s+x\s+(?=[\d(.])", re.IGNORECASE), "*"),
+    (re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*(?=\()"), r"\1*"),
+    (re.compile(r"\)\s*\("), ")*("),
     (re.compile(r"(?<=[\d)])\s*mod(?=[\s(\d-])", re.IGNORECASE), "%"),
     (re.compile(r"(?<![\w.])(\d+)!(?!=)"), r"factorial(\1)"),
     (re.compile(r"(?<![\w.])(\([^()]*\))!(?!=)"), r"factorial\1"),
     (re.compile(r"\u221a\s*(\d+(?:\.\d+)?)"), r"sqrt(\1)"),
     (re.compile(r"\u221a\s*(?=\()"), "sqrt"),
 )
-"""How people write a remainder, a factorial and a root."""
+"""How people write degrees, a product, a remainder, a factorial and a root."""
+_PERCENT_OF = re.compile(r"%\s*of\b", re.IGNORECASE)
 
 
 def evaluate(expression: str) -> Number | bool:
@@ -102,7 +107,7 @@ def _respelled(text: str) -> str:
     """An expression as Python writes it."""
     if "(" not in text:  # in the brackets of a function a comma parts two numbers
         text = _GROUPED.sub(lambda found: found[0].replace(",", ""), text)
-    text = _PERCENT.sub(_hundredths, text).replace("^", "**")
+    text = _PERCENT.sub(_hundredths, _PERCENT_OF.sub("% *", text)).replace("^", "**")
     for pattern, plain in _SPELLINGS:
         text = pattern.sub(plain, text)
     return text
