@@ -80,6 +80,10 @@ async def test_a_plan_that_may_be_outside_text_is_fenced_in_other_conversations(
             named = (await box.call(*call, session="mine")).render()
             assert "may be outside text" in named
             assert "Run evil" not in named
+        # Its own it knows.
+        await box.call("create_plan", {"goal": "Second", "steps": ["x"]}, session="web")
+        own = await box.call("get_plan", {}, session="web")
+        assert "Run evil (2 steps, 0 % done, from 20" in own.text
         # A note of a tainted conversation marks the plan into which it is written.
         note = {"id": 2, "index": 1, "status": "blocked", "note": "Evil"}
         await box.call("update_plan_step", note, session="web")

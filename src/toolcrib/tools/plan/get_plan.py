@@ -9,8 +9,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.memory.place import project_of
-from toolcrib.memory.plans import UNSAID, Plans
+from toolcrib.memory.plans import UNSAID, Plan, Plans
+from toolcrib.memory.times import day
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 
 
 @tool(
@@ -41,9 +43,15 @@ async def get_plan(
     lines = [plan.full(now)]
     if others:
         named = "; ".join(
-            f"{p.id}: {UNSAID if p.outside else one_line(p.goal, 60)} ({p.percent} %)"
+            f"{p.id}: {_named(p, ctx.session.id)} ({counted(len(p.steps), 'step')}, "
+            f"{p.percent} % done, from {day(p.created)})"
             for p in others
         )
         lines.append(f"Other open plans: {named}")
     data = plan.to_json(now) | {"others": [p.id for p in others]}
     return Result("\n".join(lines), data, source=fence, impersonal=impersonal)
+
+
+def _named(plan: Plan, session: str) -> str:
+    """The goal of a plan, but not what may be outside text to this conversation."""
+    return UNSAID if plan.fence_for(session) else one_line(plan.goal, 60)
