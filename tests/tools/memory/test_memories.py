@@ -164,6 +164,22 @@ async def test_what_was_read_outside_is_marked_fenced_and_taints(box: Toolbox) -
     assert mine.data["memory"]["outside"] is False
 
 
+async def test_what_is_replaced_is_shown_to_whom_it_is_no_news(box: Toolbox) -> None:
+    await done(box, "outside", {}, "tainted")
+    saved = await done(box, "save_memory", {"fact": "The moss is green"}, "tainted")
+    changed = {"id": saved.data["id"], "fact": "The moss is brown"}
+    update = await done(box, "update_memory", changed, "tainted")
+    assert "Before it was: The moss is green" in update.text
+    assert update.source
+    clean = await done(box, "update_memory", changed | {"fact": "It is grey"}, "clean")
+    assert "moss is brown" not in clean.text
+    # Names of sources do not grow with each conversation that they pass through.
+    await done(box, "list_memories", {"outside": True}, "reader")
+    await done(box, "save_memory", {"fact": "Fern is next"}, "reader")
+    again = await done(box, "list_memories", {"outside": True}, "other")
+    assert "memories from memories" not in again.text + again.source
+
+
 async def test_what_is_private_and_outside_marks_as_both(box: Toolbox, tmp_path: Path) -> None:
     """What a conversation leaves for others that had read both may carry both."""
     (tmp_path / "ws" / "p.txt").write_text("SECRET4")

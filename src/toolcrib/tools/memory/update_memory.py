@@ -10,7 +10,7 @@ from toolcrib.core.tool import READ, WRITE, Count, Param, tool
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.place import origin_of, place_of, refuse_secrets
 from toolcrib.text.cleaner import clean
-from toolcrib.tools.memory.view import about, quoted
+from toolcrib.tools.memory.view import about, quoted, sources_of
 
 
 @tool(
@@ -38,7 +38,11 @@ async def update_memory(
     seen = memories.seen_version(ctx.session.id, id)
     before, after = await memories.update(id, place.scopes, origin_of(ctx), **changes)
     memories.note_seen(ctx.session.id, after)
-    was = f"noted from {before.source}" if before.outside else f"{quoted(before)} ({about(before)})"
+    # A conversation that has read outside text already is shown such text, fenced.
+    fenced = before.outside and ctx.session.untrusted
+    was = f"{quoted(before)} ({about(before)})"
+    if before.outside and not fenced:
+        was = f"noted from {before.source} (memory_history shows it)"
     meanwhile = seen is not None and seen != before.version
     lines = [f"Changed memory {id}. Before it was: {was}."]
     if meanwhile:
@@ -49,4 +53,5 @@ async def update_memory(
     if after.outside:
         lines.append(f"Marked as perhaps from outside ({after.source}).")
     data: dict[str, Any] = {"memory": after.to_json(), "changed_meanwhile": meanwhile}
-    return Result("\n".join(lines), data)
+    source = f"memories from {sources_of([before])}" if fenced else ""
+    return Result("\n".join(lines), data, source=source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from toolcrib.core.result import Next, Result
@@ -12,6 +13,7 @@ from toolcrib.text.cleaner import one_line
 MAX_LINE_CHARS = 500
 """Characters of a fact in a list; the whole of it is in its history."""
 MAX_SOURCES = 3
+_FROM_MEMORIES = re.compile(r"^(?:memories from )+")
 
 
 def line_of(memory: Memory) -> str:
@@ -72,6 +74,8 @@ def listing(memories: Sequence[Memory], more: Sequence[Memory], following: Next 
 
 def sources_of(memories: Iterable[Memory]) -> str:
     """Where some memories come from, by name."""
-    names = list(dict.fromkeys(one_line(m.source, 80) or "outside" for m in memories))
+    # A conversation that had read such memories is no source of its own.
+    bare = (_FROM_MEMORIES.sub("", one_line(m.source, 80)) or "outside" for m in memories)
+    names = list(dict.fromkeys(bare))
     rest = f" and {len(names) - MAX_SOURCES} more" if len(names) > MAX_SOURCES else ""
     return ", ".join(names[:MAX_SOURCES]) + rest
