@@ -80,7 +80,12 @@ def edit(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     if dict(image.getexif()):
         notes.append("Notes of the camera are not kept.")
     save = _saver(pictures, kind, {"times": times, "loop": loop, "profile": profile})
-    content = _within(save, kind, request, notes)
+    try:
+        content = _within(save, kind, request, notes)
+    except TooLarge as error:
+        width, height = (max(side // 2, 1) for side in pictures[0].size)
+        hint = f"{error.hint}resize={width}x{height}."
+        raise TooLarge(error.message, hint=hint) from None
     small, media_type = preview(pictures[0])
     answer = {
         "format": kind,
@@ -315,7 +320,7 @@ def _within(save: Save, kind: str, request: dict[str, Any], notes: list[str]) ->
     if not best:
         raise TooLarge(
             f"Even at quality {MIN_QUALITY} it has more than {limit:,} bytes.",
-            hint="Make it smaller with resize, such as resize=1600x1600.",
+            hint="Make it smaller with ",
         )
     notes.append(f"Saved at quality {chosen}.")
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from typing import Any
 
@@ -9,7 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, MissingExtra, TooLarge, UnsupportedContent
 from toolcrib.core.result import Image
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES
+from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, kind_of
 from toolcrib.files.paths import SafePath
 from toolcrib.system.threads import in_thread
 
@@ -47,6 +48,9 @@ def need_extra(module: str, needed_for: str) -> None:
         raise MissingExtra(EXTRA, needed_for)
 
 
+_DOCUMENT = re.compile("pdf|document|sheet|presentation|epub")
+
+
 async def read_picture(path: SafePath, ctx: Ctx) -> tuple[bytes, str]:
     """The bytes of a picture, and the fingerprint that the file has.
 
@@ -68,6 +72,14 @@ async def read_picture(path: SafePath, ctx: Ctx) -> tuple[bytes, str]:
         )
     if not content:
         raise UnsupportedContent(f"{path.display} is empty.")
+    kind = kind_of(content)
+    if kind is not None and kind.media_type and not kind.media_type.startswith("image/"):
+        raise UnsupportedContent(
+            f"{path.display} is no picture: {kind.name}.",
+            hint="read_document reads it."
+            if _DOCUMENT.search(kind.media_type)
+            else "Name a picture, such as a PNG or JPEG.",
+        )
     return content, mark
 
 

@@ -273,7 +273,10 @@ async def test_as_few_bytes_as_asked_for(box: Toolbox, ws: Path) -> None:
     done = await ok(box, "compress_image", path="a.png", output="b.jpg", max_kb=60)
     assert (ws / "b.jpg").stat().st_size <= 60_000
     assert "Saved at quality" in done.text
-    await refused(box, "edit_image", "too_large", path="a.png", output="c.jpg", max_kb=5)
+    large = await refused(box, "edit_image", "too_large", path="a.png", output="c.jpg", max_kb=5)
+    with Image.open(ws / "a.png") as image:
+        width, height = image.size
+    assert f"resize={width // 2}x{height // 2}." in large.render()
     await refused(box, "edit_image", "too_large", path="a.png", output="c.png", max_kb=5)
     assert not (ws / "c.jpg").exists()
 
@@ -285,6 +288,10 @@ async def test_what_is_no_picture(box: Toolbox, ws: Path) -> None:
     (ws / "promise.png").write_bytes(bomb(9_000, 9_000))
     (ws / "empty.png").write_bytes(b"")
     (ws / "text.png").write_text("no picture")
+    (ws / "report.pdf").write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+    document = await refused(box, "image_info", "unsupported_content", path="report.pdf")
+    assert "report.pdf is no picture" in document.render()
+    assert "read_document" in document.render()
     (ws / "cut.jpg").write_bytes((ws / "whole.jpg").read_bytes()[:1200])
     (ws / "cut.png").write_bytes((ws / "whole.png").read_bytes()[:-60])
     (ws / "eps.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n")
