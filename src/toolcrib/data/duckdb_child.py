@@ -414,7 +414,11 @@ def explained(error: duckdb.Error, names: Any) -> ToolError:
     if isinstance(error, duckdb.OutOfMemoryException) or "out of memory" in low:
         return TooLarge("The question needs too much memory.", hint="Filter or aggregate more.")
     if isinstance(error, duckdb.PermissionException) or any(sign in low for sign in _REFUSALS):
-        return Denied(f"DuckDB refuses: {text}", hint="Only the named files can be read.")
+        tables = ", ".join(list(names)[:30])
+        hint = f"In the SQL, write the name of a table and no path: {tables}."
+        return Denied(
+            f"DuckDB refuses: {text}", hint=hint if tables else "Only the named files can be read."
+        )
     if isinstance(error, duckdb.InvalidInputException) and ("csv" in low or "json" in low):
         return UnsupportedContent(f"A file cannot be read: {text}", hint="Try query_table.")
     tables = ", ".join(list(names)[:30])

@@ -132,6 +132,12 @@ def _is_wal(fd: int) -> bool:
     return pread(fd, 20, 0)[18:20] == b"\2\2"
 
 
+LISTED_TABLES = (
+    "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
+    "AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
+)
+
+
 def query(
     request: dict[str, Any], data: bytes, connection: sqlite3.Connection | None = None
 ) -> tuple[dict[str, Any], bytes]:
@@ -150,7 +156,15 @@ def query(
     with _explaining():
         opened = connection or open_to_read(request, data)
         _guard(opened)
-        cursor = opened.execute(request["sql"])
+        try:
+            cursor = opened.execute(request["sql"])
+        except sqlite3.OperationalError as error:
+            if "no such table" not in str(error):
+                raise
+            rows = opened.execute(LISTED_TABLES).fetchmany(30)
+            listed = ", ".join(name for name, _ in rows) or "none"
+            hint = f"The tables are: {listed}. describe_database shows more."
+            raise BadInput(f"SQLite: {error}.", hint=hint) from None
         names = [column[0] for column in cursor.description or ()]
         if not names:
             raise BadInput("There is no statement that reads.", hint="Send a SELECT.")
@@ -165,10 +179,7 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     """
     with _explaining(), closing(open_to_read(request, data)) as connection:
         _guard(connection)
-        tables = connection.execute(
-            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
-            "AND name NOT LIKE 'sqlite_%' ORDER BY type, name"
-        ).fetchall()
+        tables = connection.execute(LISTED_TABLES).fetchall()
         described = [
             _table(connection, name, kind, count=number < MAX_COUNTED)
             for number, (name, kind) in enumerate(tables[:MAX_TABLES])

@@ -357,6 +357,20 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
     assert not (ws / "x.db").exists()
 
 
+async def test_what_a_table_is_called_is_told(box: Toolbox, ws: Path, shop: Path) -> None:
+    wrong = {"source": "shop.db", "sql": "SELECT * FROM persons"}
+    missing = await refused(box, "query_database", "bad_input", **wrong)
+    assert "no such table: persons" in missing.render()
+    assert "The tables are: " in missing.render()
+    assert "person" in missing.render().partition("The tables are: ")[2]
+    pytest.importorskip("duckdb")
+    (ws / "sales.csv").write_text("a,b\n1,2\n")
+    quoted = await refused(
+        box, "query_database", "denied", source="sales.csv", sql="SELECT * FROM 'sales.csv'"
+    )
+    assert "write the name of a table and no path: sales" in quoted.render()
+
+
 async def test_sql_that_only_reads_is_no_change(box: Toolbox, ws: Path, shop: Path) -> None:
     for sql in (
         "SELECT * FROM person;",
