@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ import pytest
 from tests.cases import each_case
 from tests.tools.system.conftest import Machine
 from toolcrib.core.context import Caller, Question, Session
+from toolcrib.core.errors import BadInput
 from toolcrib.state.schedules import MAX_WAITING_OF_ONE, SCHEMA, ScheduledCall, Schedules
 from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Store
 from toolcrib.toolbox import Toolbox
+from toolcrib.tools.system.clock import moment_of, zone_of
 
 CHILD = "tests.tools.system.schedule_child"
 ROOT = Path(__file__).parents[3]
@@ -467,3 +470,31 @@ async def test_what_is_no_time_is_told_how_times_are_written(
     assert "runs once" in text
     repeats = not given.get("when", "").startswith(("soon", "2020"))
     assert ("Nothing is repeated here" in text) is repeats
+
+
+async def test_times_as_people_say_them(machine: Machine) -> None:
+    now = time.time()
+    for given, seconds in (
+        ({"when": "1h30m"}, 5400),
+        ({"when": "in 1 hour and 30 minutes"}, 5400),
+        ({"in": "10m"}, 600),
+        ({"seconds": 90}, 90),
+    ):
+        made = await machine("schedule", text="tea", **given)
+        due = datetime.fromisoformat(made.data["due"]).timestamp()
+        assert 0 <= due - now - seconds + 1 < 60, given
+    await machine.refused("schedule", when="2 months", text="tea")
+    for when in ("tomorrow 9am", "9pm", "noon", "Friday 15:00", "18:30 CET", "tonight 11:59pm"):
+        made = await machine("schedule", when=when, text="tea")
+        assert datetime.fromisoformat(made.data["due"]).timestamp() > now, when
+    zone = zone_of("Europe/Berlin")
+    for text, spelled in (
+        ("24.12.2026 08:00", "2026-12-24T08:00:00+01:00"),
+        ("2026-12-24 9pm", "2026-12-24T21:00:00+01:00"),
+        ("2026-07-24 8:30 UTC", "2026-07-24T10:30:00+02:00"),
+    ):
+        assert moment_of(text, zone)[0].isoformat() == spelled
+    friday, _ = moment_of("Friday at 3pm", zone)
+    assert (friday.weekday(), friday.hour) == (4, 15)
+    with pytest.raises(BadInput, match="no time"):
+        moment_of("31.02.2026 08:00", zone)

@@ -15,7 +15,20 @@ from toolcrib.system.machine import time_zone_name
 FORMS = "Write 2026-03-29 02:30, 14:30, or the same with an offset: 2026-03-29T02:30+01:00."
 AHEAD = timedelta(days=370)
 _OFFSET = re.compile(r"(?:utc|gmt)?\s*([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(am|pm)?", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?:at\s+)?(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?\s*(am|pm|a\.m\.|p\.m\.)?",
+    re.IGNORECASE,
+)
+_NOON = re.compile(r"\b(?:noon|midday|(midnight))\b", re.IGNORECASE)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY = re.compile(
+    rf"(?:\b(?:on|this)\s+|(\bnext\s+))?\b(today|tonight|tomorrow|{'|'.join(_WEEKDAYS)})\b[\s,]*",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[\s,]+|(\d{1,2})\.(\d{1,2})\.(\d{4})[\s,]*")
+_ZONE = re.compile(
+    r"(.*(?:\d|[ap]m|noon|night|day|tomorrow))\s+(?!am$|pm$)([A-Za-z][\w/+:-]+)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +121,55 @@ def moment_of(text: str, zone: Zone) -> tuple[datetime, list[str]]:
         return now, []
     if re.fullmatch(r"\d{9,11}(\.\d+)?", wanted):
         return datetime.fromtimestamp(float(wanted), zone.info), []
-    clock = _CLOCK.fullmatch(wanted)
     try:
-        if clock is not None:
-            when = now.replace(
-                hour=_hour(int(clock[1]), (clock[4] or "").lower()),
-                minute=int(clock[2]),
-                second=int(clock[3] or 0),
-                microsecond=0,
-                tzinfo=None,
-                fold=0,
-            )
-        else:
+        when = _clock_time(wanted, now.replace(tzinfo=None, fold=0))
+        if when is None and (named := _ZONE.fullmatch(wanted)) and not _DAY.fullmatch(named[2]):
+            moment_of(named[1], zone)  # which says what is no time with or without a zone
+            moment, notes = moment_of(named[1], zone_of(named[2]))
+            return moment.astimezone(zone.info), notes
+        if when is None:
             when = datetime.fromisoformat(wanted)
         if when.tzinfo is not None:
             return when.astimezone(zone.info), []
         return _placed(when, zone)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, BadInput):
         raise BadInput(f"'{wanted[:60]}' is no time.", hint=FORMS) from None
+
+
+def _clock_time(wanted: str, now: datetime) -> datetime | None:
+    """A clock's time as people write it: `9pm`, `tomorrow 9am`, `Friday 15:00`, `24.12.2026 8:00`.
+
+    Raises:
+        ValueError: there is no such time.
+    """
+    text = _NOON.sub(lambda found: "0:00" if found[1] else "12:00", wanted)
+    date, day = _DATE.match(text), _DAY.search(text)
+    found = date or day
+    clock = _CLOCK.fullmatch(
+        f"{text[: found.start()]}{text[found.end() :]}".strip() if found else text
+    )
+    if clock is None or not (clock[2] or clock[4]):
+        return None
+    half = (clock[4] or "").lower().replace(".", "")
+    when = now.replace(
+        hour=_hour(int(clock[1]), half),
+        minute=int(clock[2] or 0),
+        second=int(clock[3] or 0),
+        microsecond=0,
+    )
+    if date:
+        year, month, of_month = (
+            (date[1], date[2], date[3]) if date[1] else (date[6], date[5], date[4])
+        )
+        return when.replace(year=int(year), month=int(month), day=int(of_month))
+    if day is None:
+        return when
+    name = day[2].lower()
+    if name not in _WEEKDAYS:
+        return when + timedelta(days=name == "tomorrow")
+    when += timedelta(days=(_WEEKDAYS.index(name) - when.weekday()) % 7)
+    is_over = when <= now or (bool(day[1]) and when.date() == now.date())
+    return when + timedelta(days=7 * is_over)
 
 
 def _hour(hour: int, half: str) -> int:

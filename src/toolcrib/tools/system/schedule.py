@@ -37,14 +37,17 @@ from toolcrib.tools.system.clock import local_zone, moment_of, spelled_moment
 MAX_DAYS = 400
 MAX_TEXT_CHARS = 2_000
 NEVER = {"schedule", "call_tool"}
-_LENGTH = re.compile(r"(?:in\s+)?(\d{1,6})\s*(s|sec|m|min|h|d|w)[a-z]*", re.IGNORECASE)
+_UNIT = "seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w"
+_PART = rf"(\d{{1,6}}|\ban?\b)\s*({_UNIT})(?![a-z])"
+_LENGTH = re.compile(rf"(?:in\s+)?(?:{_PART}[\s,]*(?:and\s+)?)+", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm)?", re.IGNORECASE)
+_DATED = re.compile(r"\d{4}|\d\.\d|day\b|tonight|tomorrow|now", re.IGNORECASE)
 
 
 _REPEATED = re.compile(r"\b(?:every|each|daily|weekly|hourly|monthly)\b|\*", re.IGNORECASE)
 _REPEATS = ("cron", "every", "repeat", "interval", "recurrence", "recurring", "rrule")
 _TIMES = "Send when as 10m, 2h, 18:30 or 2026-12-24 08:00: it runs once, then."
+_UNITS = ("seconds", "minutes", "hours", "days")
 _ONCE = "Nothing is repeated here."
 
 
@@ -53,6 +56,9 @@ def _adapt(arguments: dict[str, Any]) -> None:
     for name in _REPEATS:
         if arguments.pop(name, None) not in (None, "", False, 0, "false", "once", "none", "never"):
             raise BadInput(_ONCE, hint=_TIMES)
+    lengths = [f"{count} {unit}" for unit in _UNITS if (count := arguments.pop(unit, None))]
+    if lengths:
+        arguments.setdefault("when", " ".join(lengths))
 
 
 INNER: ContextVar[tuple[str, str]] = ContextVar(
@@ -129,7 +135,14 @@ def _needed(given: Mapping[str, Any]) -> Right:
     rights=READ | WRITE,
     keywords=("remind", "reminder", "later", "timer", "alarm", "cron", "at", "delay"),
     aliases=("remind_me", "set_reminder", "set_timer", "schedule_task"),
-    argument_aliases={"time": "when", "at": "when", "message": "text", "args": "arguments"},
+    argument_aliases={
+        "time": "when",
+        "at": "when",
+        "in": "when",
+        "delay": "when",
+        "message": "text",
+        "args": "arguments",
+    },
     effective_rights=_needed,
     policy_check=_verdict,
     argument_adapter=_adapt,
@@ -200,10 +213,12 @@ def _due(when: str) -> float:
     wanted = when.strip()
     if not wanted:
         raise BadInput("When? Send it as 10m, 18:30 or 2026-12-24 08:00.")
-    length = _LENGTH.fullmatch(wanted)
     now = time.time()
-    if length is not None:
-        due = now + int(length[1]) * _SECONDS[length[2][0].lower()]
+    if _LENGTH.fullmatch(wanted):
+        parts = re.findall(_PART, wanted.lower().removeprefix("in "))
+        due = now + sum(
+            int(n) * _SECONDS[u[0]] if n.isdigit() else _SECONDS[u[0]] for n, u in parts
+        )
     else:
         zone = local_zone()
         try:
@@ -213,7 +228,7 @@ def _due(when: str) -> float:
             raise BadInput(message, hint=_TIMES) from None
         if notes:
             raise BadInput(notes[0], hint="Send it with its offset: 2026-10-25T02:30+01:00.")
-        if _CLOCK.fullmatch(wanted) and moment.timestamp() <= now:
+        if not _DATED.search(wanted) and moment.timestamp() <= now:
             moment += timedelta(days=1)
         due = moment.timestamp()
     if due < now - 1:
