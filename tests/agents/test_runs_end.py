@@ -595,3 +595,9 @@ async def test_what_a_reading_tool_does_not_take_is_left_out_and_said(root: Path
     assert "write_file has no argument 'show'" in written
     assert not (root / "new.txt").exists()
     assert result.data["tool_calls"] == 2
+
+
+async def test_a_run_that_needs_more_time_says_what_helps(root: Path) -> None:
+    result = await delegated(root, Turn("", stall=0), time_limit=LIMIT)
+    assert result.data["status"] == "timeout"
+    assert "longer time_limit" in result.text

@@ -58,6 +58,9 @@ STATUS_OF = {
 """The others are stalled, or completed where a last answer came all the same."""
 
 
+MORE_TIME = "Send it again with a longer time_limit, or in smaller tasks."
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a run.
@@ -144,6 +147,8 @@ class Outcome:
             parts.append("GENERATED_FILES: " + ", ".join(self.files_modified[:50]))
         if self.note:
             parts.append(f"Note: {self.note}")
+        if self.reason is Reason.TIME_LIMIT:
+            parts.append(MORE_TIME if self.answer else f"It found nothing in its time. {MORE_TIME}")
         parts += ["Log:\n" + "\n".join(self.log)] if self.log else []
         return "\n\n".join(part for part in (*parts, facts) if part)
 

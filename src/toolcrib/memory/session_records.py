@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from toolcrib.core.context import Services
+from toolcrib.core.context import AGENT_MARK, Services
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.memory.memory_records import Origin, storable
 from toolcrib.memory.synced_index import IndexedRow, SyncedIndex
@@ -184,6 +184,8 @@ class SessionRecords:
             project: of it.
             began: when its first call came, as far as that was seen.
         """
+        if AGENT_MARK in session:
+            return  # what an agent did belongs to the conversation that sent it
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(

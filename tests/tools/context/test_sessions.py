@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.tools.memory.test_memories import box_of, done, failed
-from toolcrib.core.context import Caller
+from toolcrib.core.context import AGENT_MARK, Caller
 from toolcrib.memory.activity import Activity, Tracking, found_triggers
 from toolcrib.memory.work_state import WorkStates
 from toolcrib.state.store import Store
@@ -242,3 +242,11 @@ async def test_changed_settings_are_noted_by_name(tmp_path: Path) -> None:
                 break
             await asyncio.sleep(0.02)  # settings are looked at so often
         assert await noted()
+
+
+async def test_the_runs_of_agents_are_no_sessions(box: Toolbox) -> None:
+    await done(box, "write_file", {"path": "a.txt", "content": "x"}, "mine")
+    await done(box, "write_file", {"path": "b.txt", "content": "x"}, f"mine{AGENT_MARK}1")
+    await box.use(Activity).flush()
+    listed = await done(box, "search_sessions", {}, "other")
+    assert len(listed.data["sessions"]) == 1
