@@ -63,6 +63,8 @@ async def test_what_there_is(hub: GitHub, ws: Path) -> None:
         assert "1 file, +1 -1" in text and "-one" in text
         assert "print(1)" in await do(box, "github_read", kind="file", path="src/a.py")
         assert "a.py" in await do(box, "github_read", kind="file", path="src")
+        missing = await refused(box, "github_read", kind="file", path="src/nowhere.py")
+        assert "kind=tree lists its files" in missing
         assert "src/a.py" in await do(box, "github_read", kind="tree")
         assert "A subject" in await do(box, "github_read", kind="commits")
         assert "v1" in await do(box, "github_read", kind="releases")

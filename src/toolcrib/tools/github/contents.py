@@ -82,7 +82,11 @@ async def _content(found: GitHubRepository, path: str, ref: str) -> Any:
     if any(part in (".", "..") for part in parts):
         raise BadInput(f"'{path[:200]}' is no path of a repository.")
     what = f"{path or 'files'}{f' at {ref}' if ref else ''}"
-    answer = await found.get("contents", *parts, what=what, params={"ref": ref})
+    try:
+        answer = await found.get("contents", *parts, what=what, params={"ref": ref})
+    except NotFound as error:
+        hint = f"Check the repository; kind=tree lists its files{' at this ref' if ref else ''}."
+        raise NotFound(error.message, hint=hint) from None
     return answer.json()
 
 
