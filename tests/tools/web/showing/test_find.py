@@ -313,3 +313,10 @@ async def test_words_that_are_only_like_a_term_are_counted_by_themselves(box, se
     assert near.data["pages"][0]["found"] == [{"find": "topic3", "count": 80, "exact": 10}]
     typo = await box.call("fetch_url", {"url": url, "find": ["topik3"]})
     assert "topik3 nowhere, words like it " in typo.text
+
+
+async def test_one_place_is_not_shown_with_the_whole_page(box, page) -> None:
+    result = await box.call("fetch_url", {"url": page, "find": ["Göteborg"]})
+    assert "23.5 %" in result.text
+    assert "Paragraph 122 " in result.text
+    assert estimate(result.text) < 1300

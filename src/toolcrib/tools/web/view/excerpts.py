@@ -50,6 +50,8 @@ LINKS_SHARE = 3
 header leaves of it. Links get what the text does not need as well."""
 MAX_NEAR_HEADINGS = 10
 """Headings that are named where nothing was found."""
+TOKENS_PER_PLACE = 500
+"""Tokens of an answer for each place that was found, with what stands around it."""
 SPAN_MARK_TOKENS = 24
 """Tokens that the line over an excerpt takes, about."""
 CHARS_BEFORE_MATCH = 20
@@ -511,6 +513,7 @@ class _ExcerptBuilder:
         counted = self._counted(finding, len(finding.ranked))
         room = self._room([*self.notes, counted, *self._position(self.end)], links)
         room -= estimate(str(self._next(self.end, finding=True))) + SPARE_TOKENS
+        room = min(room, TOKENS_PER_PLACE * max(len(finding.ranked), 2))
         if self.request.max_chars:
             room = min(room, estimate(self.body[self.start :][: self.request.max_chars]))
         chosen = spans_of(
