@@ -171,3 +171,14 @@ async def test_what_waits_for_its_stdin(box: Toolbox) -> None:
     assert "EOFError" in requested.text
     job = await call(box, "run_command", command="cat; echo end", background=True)
     assert (await ended(box, job.data["id"])).data["exit_code"] == 0
+
+
+@pytest.mark.parametrize("name", ["run_tests", "lint_project"])
+async def test_the_projects_in_a_folder_that_is_none_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "proj").mkdir()
+    (tmp_path / "proj" / "pyproject.toml").write_text("[project]\nname = 'p'\n")
+    (tmp_path / "notes.txt").write_text("x")
+    async with Toolbox(workspace=tmp_path) as box:
+        result = await box.call(name, {})
+    assert result.error is not None
+    assert "Send path=proj." in result.error.hint

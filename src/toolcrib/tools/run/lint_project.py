@@ -32,7 +32,7 @@ from toolcrib.text.display import counted
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, fit_to_budget
-from toolcrib.tools.run.runners import has, json_of, text_of
+from toolcrib.tools.run.runners import has, json_of, nested_projects, text_of
 
 PLACE = re.compile(
     r"^(?:[ ]*--> )?(?P<file>[^\s:|][^:|\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?:?\s*(?P<what>.*)$"
@@ -300,7 +300,8 @@ def _plan(ctx: Ctx, start: SafePath) -> tuple[SafePath, list[Linter], list[str]]
     if not linters:
         raise BadInput(
             f"No linter can be told from '{folder.display}'.",
-            hint="Give the folder of the project, or run one with run_command.",
+            hint=nested_projects(folder)
+            or "Give the folder of the project, or run one with run_command.",
         )
     return folder, linters, missing
 

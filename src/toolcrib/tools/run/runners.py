@@ -6,6 +6,7 @@ import glob
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -180,8 +181,22 @@ def _detected(folder: SafePath, target: str) -> tuple[str, SafePath]:
             return found, here
     raise BadInput(
         f"Which program runs the tests of '{folder.display}' is not clear.",
-        hint=f"Name the runner ({', '.join(NAMES)}) or give a command as 'runner'.",
+        hint=nested_projects(folder)
+        or f"Name the runner ({', '.join(NAMES)}) or give a command as 'runner'.",
     )
+
+
+MANIFESTS = ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "setup.py", "setup.cfg")
+MAX_FOLDERS = 200
+
+
+def nested_projects(folder: SafePath) -> str:
+    """Where a folder is no project: the hint that names those in it; empty for none."""
+    with suppress(ToolError):
+        inside = [folder.child(e.name) for e in folder.list() if e.kind == "folder"][:MAX_FOLDERS]
+        found = [f.display for f in inside if any(has(f, name) for name in MANIFESTS)][:3]
+        return f"Send path={' or path='.join(found)}." if found else ""
+    return ""
 
 
 def _by_files(folder: SafePath, target: str) -> str:
