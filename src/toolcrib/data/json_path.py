@@ -16,6 +16,10 @@ _STEP = re.compile(
 _BARE_NAME = re.compile(r"[a-z][a-z_0-9]*")
 _OPERATOR = re.compile(r"[-+/%=<>!]")
 _BRACKETS = re.compile(r"\[[^\]]*\]")
+_SHELL = re.compile(r"^jq\s+(?:-\w+\s+)*(?=['\"`.])")
+_FILTER = re.compile(r"(\$?[\w.\[\]*-]*)\[\?\s*\(?(.+?)\)?\s*\]([\w.\[\]*-]*)")
+_AT = re.compile(r"@\.?")
+_SLICED = re.compile(r"\$?\.?[\w.\[\]*:-]*\[-?\d*:-?\d*\][\w.\[\]*:-]*")
 Step = str | int | None
 """A name, an index, or None for all."""
 
@@ -44,6 +48,36 @@ def steps_of(path: str) -> list[Step] | None:
             steps.append(None)
         at = match.end()
     return steps
+
+
+def bare_query(text: str) -> str:
+    """A query without what is written around it (backticks, `jq '…'`), in the spelling of jq.
+
+    Filters and slices of JSONPath are taken as they are meant: `$.a[?(@.b > 3)].c`, `a[0:2].c`.
+    """
+    bare = text.strip()
+    bare = _SHELL.sub("", bare)
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "`'":
+        bare = bare.strip(bare[0]).strip()
+    filtered = _FILTER.fullmatch(bare)
+    if filtered:
+        test = _AT.sub(".", filtered[2]).replace("'", '"')
+        test = test.replace("&&", " and ").replace("||", " or ")
+        before = f".{filtered[1].strip('$.')}".replace("[*]", "[]")
+        after = f" | .{filtered[3].removeprefix('.')}".replace("[*]", "[]") if filtered[3] else ""
+        return f"{before}[] | select({test}){after}"
+    if _SLICED.fullmatch(bare):
+        items = re.sub(r"(\[-?\d*:-?\d*\])(?=[.\[])", r"\1[]", bare.lstrip("$."))
+        return f".{items}".replace("[*]", "[]")
+    return bare
+
+
+def pointed(path: str) -> list[Step] | None:
+    """The steps of a JSON pointer: `/users/0/name`; None for what is none."""
+    if not path.startswith("/") or path == "/":
+        return None
+    names = [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
+    return [int(name) if name.isdigit() else name for name in names]
 
 
 def may_be_program(path: str) -> bool:

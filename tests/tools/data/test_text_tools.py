@@ -313,3 +313,21 @@ async def test_words_of_yaml_are_no_booleans(box: Toolbox) -> None:
         box, "convert_format", input="a: nothing is on\n", from_format="yaml", to="json"
     )
     assert "YAML 1.2" not in plain.text
+
+
+async def test_queries_as_models_write_them(box: Toolbox, ws: Path) -> None:
+    people = [{"name": "A", "age": 20}, {"name": "B", "age": 40}]
+    (ws / "p.json").write_text(json.dumps({"users": people, "/x": 1, "a/b": 2}))
+    for query, results in {
+        "`.users[0].name`": ["A"],
+        "jq -r '.users[1].name'": ["B"],
+        "/users/0/name": ["A"],
+        "/a~1b": [2],
+        "/x": [1],
+        "users[0:1]": [people[:1]],
+        "$.users[0:2].name": ["A", "B"],
+        "$.users[?(@.age > 30)].name": ["B"],
+        "$.users[?(@.name=='A' && @.age<30)]": people[:1],
+    }.items():
+        got = await ok(box, "query_json", path="p.json", query=query)
+        assert got.data["results"] == results, query

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Result, json_numbers
 from toolcrib.core.tool import READ, Param, other_names, tool
-from toolcrib.data.json_path import find, loads, may_be_program, steps_of
+from toolcrib.data.json_path import bare_query, find, loads, may_be_program, pointed, steps_of
 from toolcrib.execution.jq import run_program
 from toolcrib.files.content.kinds import decoded
 from toolcrib.files.new_names import refuse_file_name
@@ -72,11 +72,15 @@ async def _found(query: str, value: Any, ctx: Ctx) -> tuple[list[Any], str]:
 
     A name that is there goes first: `length` and `a-b` may be both a name and a program.
     """
+    query = bare_query(query)
     steps = steps_of(query)
     missing = ""
     if steps is not None:
         results, missing = await in_thread(lambda _: find(value, steps), ctx.deadline)
-        if results or not may_be_program(query):
+        pointer = pointed(query)
+        if not results and pointer:
+            results, missing = find(value, pointer)
+        if results or pointer or not may_be_program(query):
             return results, missing
     plain = await in_thread(lambda _: json.dumps(value), ctx.deadline)
     program = query.strip().removeprefix("$") if steps is not None else query
