@@ -19,6 +19,7 @@ from tests.documents.pdfs import (
     scan,
 )
 from toolcrib.core.errors import BadInput, TimedOut, TooLarge, UnsupportedContent
+from toolcrib.documents.pdf import whole_words
 from toolcrib.system.processes import Processes
 
 GREY = bytes([200]) * 10_000
@@ -205,3 +206,30 @@ async def test_tables_stand_where_they_are_on_the_page(documents, footer_first):
         )
     ]
     assert places == sorted(places), text
+
+
+async def test_words_whose_letters_are_set_close_together_stay_whole(documents):
+    """Such as browsers print them: in pieces, which pdf-oxide takes apart."""
+    kerned = [(10, 72, 700, "Founded in 1949 by W"), (10, 167.2, 700, "ile Coyote. Here is more.")]
+    head = [(10, 81.7, 584, "ear"), (10, 211.7, 584, "alue")]
+    parts = [
+        page_of([(18, 72, 745, "Annual report"), *kerned]),
+        grid([("Y", "V"), ("2024", "15"), ("2025", "25")], top=600),
+        page_of([*head, (10, 72, 400, "A good end of it.")]),
+    ]
+    text = (await documents.read(pdf([b"\n".join(parts)]))).markdown
+    assert "Founded in 1949 by Wile Coyote. Here is more.\n" in text
+    assert "| Year | Value |\n|---|---|\n| 2024 | 15 |" in text
+    assert text.rstrip().endswith("A good end of it.")
+
+
+def test_pieces_of_words_are_put_where_the_word_begins():
+    markdown = "| Y | V |\n|---|---|\n| 1 | 2 |\n\near alue\n\nA Fern and T\n\nokyo too."
+    mended = whole_words(markdown, "Year Value\n1 2\nA Fern and Tokyo too.")
+    assert mended.strip() == "| Year | Value |\n|---|---|\n| 1 | 2 |\n\nA Fern and Tokyo too."
+    nested = whole_words("We saw T\n\nokyo and V\n\nienna, all.", "We saw Tokyo and Vienna, all.")
+    assert nested.rstrip() == "We saw Tokyo and Vienna, all."
+    assert whole_words("a b", "ab c") == "ab "
+    assert whole_words("an ex-panded one", "an expanded one") == "an ex-panded one"
+    for same in ("exam\nple text", "| a | b |", ""):
+        assert whole_words(same, same) == same

@@ -40,6 +40,10 @@ LIST_MARK = r"(?:[-\u2013\u2014•*▪◦‣·●○■]|\(?\d{1,3}[.)]|\(?[a-z]
 MAX_ITEMS = 300
 _ITEM = re.compile(rf"\s*({LIST_MARK})\s+(\S.*)")
 _BULLET = re.compile(r"[\u2013\u2014•*▪◦‣·●○■]")
+_WORD = re.compile(r"[^\W_]+")
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*\n")
+MAX_TORN_WORDS = 100
+"""Words of a page that are put together."""
 _STARS = re.compile(r"\*{1,3}|_{1,3}(?=\b)|\\")
 
 
@@ -102,6 +106,55 @@ def _bare(text: str) -> str:
 
 def _level(ratio: float) -> str:
     return next(mark for minimum, mark in LEVELS if ratio >= minimum)
+
+
+def whole_words(markdown: str, text: str) -> str:
+    """A page whose words are whole again, where letters set close together were taken apart.
+
+    Only words of the plain text that the Markdown has not, and whose pieces only it has, are put
+    together: where the first piece is, with what follows the last one if that is torn off too.
+    """
+    known, plain = Counter(_WORD.findall(text)), "".join(filter(str.isalnum, text))
+    for _ in range(MAX_TORN_WORDS):
+        found = list(_WORD.finditer(markdown))
+        stray = [match for match in found if match[0] not in known]
+        missing = known - Counter(match[0] for match in found) if stray else Counter()
+        pieces = next(filter(None, (_pieces(word, stray) for word in missing)), None)
+        if pieces is None:
+            break
+        markdown = _joined(markdown, pieces, plain)
+    return markdown
+
+
+def _joined(markdown: str, pieces: Sequence[re.Match[str]], plain: str) -> str:
+    """A page with a word in the place of its first piece, and the others gone."""
+    first, last = pieces[0], pieces[-1]
+    word = "".join(piece[0] for piece in pieces)
+    rest = markdown[last.end() :].partition("\n")[0]
+    ends_line = markdown[first.end() : first.end() + 1] in ("", "\n")
+    if not ends_line or word + "".join(filter(str.isalnum, rest)) not in plain:
+        rest = ""
+    cuts = [(last.start(), last.end() + len(rest), ""), (*first.span(), word + rest)]
+    cuts += [(*piece.span(), "") for piece in pieces[1:-1]]
+    for start, end, new in sorted(cuts, reverse=True):
+        markdown = markdown[:start] + new + markdown[end:]
+    return _BLANK_LINES.sub("\n\n", markdown)
+
+
+def _pieces(word: str, stray: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """Words that follow each other and together are a word; none where there are no such."""
+    for number, first in enumerate(stray):
+        # What a hyphen parts is no piece: whoever wrote it may mean it so.
+        if not word.startswith(first[0]) or first.string.startswith("-", first.end()):
+            continue
+        pieces, rest = [first], word.removeprefix(first[0])
+        for piece in stray[number + 1 :]:
+            if rest and rest.startswith(piece[0]):
+                pieces.append(piece)
+                rest = rest.removeprefix(piece[0])
+        if not rest and len(pieces) > 1:
+            return pieces
+    return []
 
 
 def _parted(line: str, items: Sequence[re.Match[str]]) -> list[str]:
@@ -250,7 +303,9 @@ class _PdfReader:
             return ""
         text: str = oxide.to_markdown(index, include_images=False, embed_images=False)
         with suppress(Exception):
-            return self.layout.mended(text, oxide.extract_spans(index), oxide.extract_text(index))
+            plain = oxide.extract_text(index)
+            text = whole_words(text, plain)
+            return self.layout.mended(text, oxide.extract_spans(index), plain)
         return text
 
     def _text_by_pdfium(self, index: int) -> str:
