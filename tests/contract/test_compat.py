@@ -12,7 +12,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.contract.test_schemas import faults
-from toolcrib.core.compat import compat_tables, read_tables
+from toolcrib.core.compat import argument_of, compat_tables, read_tables
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
@@ -23,7 +23,7 @@ from toolcrib.toolbox import Toolbox, installed
 REGISTRY = Registry(installed())
 TOOLS = {tool.name: tool for tool in REGISTRY}
 TABLES = dict(read_tables())
-PARTS = {"system", "names", "arguments", "fixed", "ignored", "tools", "settings"}
+PARTS = {"system", "names", "arguments", "fixed", "ignored", "meanings", "tools", "settings"}
 
 
 def test_tables_hold_what_there_is() -> None:
@@ -35,6 +35,7 @@ def test_tables_hold_what_there_is() -> None:
             "arguments",
             "fixed",
             "ignored",
+            "meanings",
             "tools",
             "settings",
         }
@@ -48,6 +49,11 @@ def test_tables_hold_what_there_is() -> None:
         for name, implied in table.get("fixed", {}).items():
             tool = TOOLS[names[plain(name)]]
             problems += [f"{file}: {name}{fault}" for fault in unfit(tool, implied)]
+        for name, meant in table.get("meanings", {}).items():
+            tool = TOOLS[names[plain(name)]]
+            known = {p.name for p in tool.parameters}
+            to = {argument_of(key, value).to for key, value in meant.items()}
+            problems += [f"{file}: {name} has no {one}" for one in sorted(to - known)]
     assert not problems
 
 

@@ -13,6 +13,9 @@ The tables stand in `toolcrib/compat`, a TOML file a system:
     [fixed.delete_lines]     # what one of their names implies: parameter = value
     operation = "delete"
 
+    [meanings.tail_file]     # what an argument means by one of their names alone; see below
+    lines = { to = "start", times = -1 }
+
     [ignored]            # of a tool here: arguments of theirs that change nothing
     read_file = ["encoding"]
 
@@ -252,7 +255,8 @@ def compat_tables() -> CompatTables:
     for table in tables.values():
         for name, tool in table.get("names", {}).items():
             implied = table.get("fixed", {}).get(name, NOTHING)
-            naming = Naming(name, tool, fixed=implied)
+            own = _arguments(table.get("meanings", {}).get(name))
+            naming = Naming(name, tool, own, implied)
             known = namings.get(plain(name))
             namings[plain(name)] = known.joined(naming) if known else naming
         for tool, renamed in table.get("arguments", {}).items():
@@ -277,18 +281,20 @@ def _namings(tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Naming]:
 
 
 def _naming(name: str, table: Mapping[str, Any]) -> Naming:
-    given = table.get("arguments")
-    arguments = None if given is None else {plain(a): argument_of(a, v) for a, v in given.items()}
     return Naming(
         name,
         table["is"],
-        arguments,
+        _arguments(table.get("arguments")),
         table.get("fixed", NOTHING),
         frozenset(map(plain, table.get("ignored", ()))),
         table["group"],
         table.get("instead", ""),
         table.get("about", ""),
     )
+
+
+def _arguments(given: Mapping[str, Any] | None) -> dict[str, Argument] | None:
+    return None if given is None else {plain(a): argument_of(a, v) for a, v in given.items()}
 
 
 def argument_of(name: str, meaning: str | Mapping[str, Any]) -> Argument:

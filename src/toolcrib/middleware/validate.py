@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from enum import Enum
-from typing import Any, Literal, get_origin, is_typeddict
+from typing import Any, is_typeddict
 
 from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
 from toolcrib.core.errors import BadInput, ConfigError, TooLarge, ToolError
 from toolcrib.core.names import nearest, plain
-from toolcrib.core.result import Result, well_formed
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Parameter, Tool, record_fields
 from toolcrib.files.paths import Workspace
-from toolcrib.text.json_values import json_value
+from toolcrib.middleware.coercion import MAX_ITEMS, as_number, coerce, json_inside, one_of
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
 # names, "3" and "3,000" for numbers, "true" for true, one value where a list is wanted, JSON
@@ -30,9 +27,6 @@ from toolcrib.text.json_values import json_value
 # unknown names without a value, and a model's remarks. Refused, with the right names: anything
 # else unknown, and what else is out of range.
 
-MAX_ITEMS = 1000
-LARGEST = 2**53
-"""Beyond this, JSON numbers are not the same everywhere."""
 REMARKS = {"explanation", "instruction", "reason", "reasoning", "thought"}
 """Why a model makes a call: hosts teach it to say so, and no tool needs it."""
 EMPTY: tuple[Any, ...] = (None, "", [], {})
@@ -41,12 +35,6 @@ AMOUNTS = {
     *("timeout", "time_limit", "wait", "delay"),
 }
 """Arguments of which the nearest possible value means the same, but for how much."""
-GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
-"""A number as results show it."""
-COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
-"""A decimal comma, where it parts no group of thousands."""
-TRUE = {"true", "yes", "on", "1"}
-FALSE = {"false", "no", "off", "0"}
 
 
 Pins = Mapping[str, Mapping[str, Any]]
@@ -129,7 +117,7 @@ def _within_limits(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
     high = parameter.meta.maximum
     if value is None or high is None or parameter.name not in AMOUNTS:
         return value
-    number = _as_number(parameter, value, limited=False)
+    number = as_number(parameter, value, limited=False)
     if number <= high:
         return value
     ctx.warn(f"'{parameter.name}' is at most {high:.15g}: {high:.15g}, not {number:.15g}.")
@@ -139,14 +127,14 @@ def _within_limits(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
 def _fitting(tool: Tool, parameter: Parameter, value: Any) -> Any:
     """A value as its parameter takes it; one of another system's tool of this name as ours."""
     try:
-        return _coerce(parameter, value)
+        return coerce(parameter, value)
     except BadInput:
         naming = compat_tables().naming(tool.name)
         argument = ((naming and naming.arguments) or {}).get(plain(parameter.name))
         word = str(value).strip().lower()
         if argument is None or word not in argument.values:
             raise
-        return _coerce(parameter, argument.values[word])
+        return coerce(parameter, argument.values[word])
 
 
 def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
@@ -178,7 +166,9 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
     spelt = {plain(name): name for name in given}
     if naming is not None:
         sent = naming.meaning(given)
-        meant = {names.get(plain(name), name) for name, value in sent if value is not None}
+        others = compat_tables().parameters.get(tool.name, {})
+        spellings = {**others, **names}
+        meant = {spellings.get(plain(name), name) for name, value in sent if value is not None}
         sent += [(name, value) for name, value in naming.fixed.items() if name not in meant]
     elif spelt.keys() <= names.keys():
         sent = list(given.items())
@@ -214,7 +204,7 @@ def _with_others_within(tool: Tool, given: Mapping[str, Any]) -> Mapping[str, An
         return given
     rest = {key: value for key, value in given.items() if key not in others}
     held = next((key for key in rest if plain(key) == plain(name)), name)
-    before = _json_inside(rest[held]) if isinstance(rest.get(held), str) else rest.get(held)
+    before = json_inside(rest[held]) if isinstance(rest.get(held), str) else rest.get(held)
     return {**rest, held: {**(before if isinstance(before, Mapping) else {}), **others}}
 
 
@@ -244,182 +234,12 @@ def _unknown(tool: Tool, name: str) -> BadInput:
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
     choices = parameter.choices
-    adapted = _one_of(choices) if choices else parameter.meta.description
+    adapted = one_of(choices) if choices else parameter.meta.description
     described = f" ({adapted})" if adapted else ""
     return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
 
 
-def _wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):
-        text = "that"
-    text = text if len(text) <= 80 else f"{text[:77]}..."
-    return BadInput(f"'{parameter.name}' must be {wanted}, not {text}.")
-
-
-def _coerce(parameter: Parameter, value: Any) -> Any:
-    kind = parameter.type
-    if parameter.meta.kind == "any":
-        return value
-    if parameter.meta.kind == "json":
-        return _as_object(parameter, value)
-    if parameter.is_list:
-        item = parameter.item
-        values = _as_list(value, item)
-        if len(values) > MAX_ITEMS:
-            raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
-        return [_coerce(item, given) for given in values]
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if parameter.choices:
-        return _as_choice(parameter, value)
-    if is_typeddict(kind):
-        return _as_record(parameter, value)
-    if kind is bool:
-        return _as_bool(parameter, value)
-    if kind in (int, float):
-        return _as_number(parameter, value)
-    return _as_text(parameter, value)
-
-
-def _as_text(parameter: Parameter, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _wrong(parameter, "a string", value)
-    try:
-        return well_formed(str(value))
-    except ValueError:
-        raise _wrong(parameter, "a string", "a number of that size") from None
-
-
-def _as_bool(parameter: Parameter, value: Any) -> bool:
-    word = str(value).strip().lower()
-    if word in TRUE:
-        return True
-    if word in FALSE:
-        return False
-    raise _wrong(parameter, "true or false", value)
-
-
-def _as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int | float:
-    wanted = "a whole number" if parameter.type is int else "a number"
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _wrong(parameter, wanted, value)
-    if isinstance(value, str):
-        value = _without_commas(value.strip(), parameter.type)
-    try:
-        number = value if isinstance(value, int) else float(value)
-    except ValueError:
-        raise _wrong(parameter, wanted, value) from None
-    if isinstance(number, float) and not math.isfinite(number):
-        raise _wrong(parameter, wanted, str(value))
-    if parameter.type is int:
-        if number != int(number):
-            raise _wrong(parameter, wanted, value)
-        number = int(number)
-    if abs(number) > LARGEST:
-        raise _wrong(parameter, "smaller", "a number of that size")
-    if not limited:
-        return number
-    low, high = parameter.meta.minimum, parameter.meta.maximum
-    if (low is not None and number < low) or (high is not None and number > high):
-        raise _wrong(parameter, _range(low, high), value)
-    return number
-
-
-def _without_commas(text: str, kind: Any) -> str:
-    if GROUPED.fullmatch(text):
-        return text.replace(",", "")
-    return text.replace(",", ".") if kind is float and COMMA.fullmatch(text) else text
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None:
-        return f"at most {high:.15g}"
-    if high is None:
-        return f"at least {low:.15g}"
-    return f"from {low:.15g} to {high:.15g}"
-
-
-def _as_choice(parameter: Parameter, value: Any) -> Any:
-    choices = parameter.choices
-    is_literal = get_origin(parameter.type) is Literal
-    value = value.value if isinstance(value, Enum) else value
-    for written in (lambda one: str(one).strip().lower(), plain):
-        for choice in choices:
-            if written(value) == written(choice):
-                return choice if is_literal else parameter.type(choice)
-    raise _wrong(parameter, _one_of(choices), value)
-
-
-def _one_of(choices: Iterable[Any]) -> str:
-    """The choices in words; the empty one is that of leaving it out."""
-    return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
-
-
-_NEXT_URL = re.compile(r"[\s,]+(?=https?://)")
 _FILE_NAMES = re.compile(r"[\w./~-]*[./][\w./~-]*(?:,\s*[\w./~-]*[./][\w./~-]*)+")
-
-
-def _as_list(value: Any, item: Parameter) -> list[Any]:
-    if isinstance(value, str):
-        decoded = _json_inside(value)
-        if isinstance(decoded, list):
-            return decoded
-        if item.meta.kind == "url":
-            return _NEXT_URL.split(value.strip())
-        is_parted = item.type in (int, float) or bool(item.choices)
-        return [part.strip() for part in value.split(",")] if is_parted else [value]
-    if isinstance(value, list | tuple):
-        return list(value)
-    return [value]
-
-
-def _as_object(parameter: Parameter, value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else {}
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
-    if not isinstance(value, dict):
-        raise _wrong(parameter, "a JSON object", value)
-    inner = parameter.value
-    if inner is None:
-        return value
-    named = {key: replace(inner, name=f"{parameter.name}.{key}"[:80]) for key in value}
-    return {key: _coerce(named[key], item) for key, item in value.items()}
-
-
-def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
-    value = _json_inside(value) if isinstance(value, str) else value
-    if not isinstance(value, dict):
-        raise _wrong(parameter, "an object", value)
-    known = {f.name: f for f in record_fields(parameter.type)}
-    names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
-    record = {}
-    for given, item in value.items():
-        name = names.get(plain(given))
-        if name is None:
-            raise BadInput(
-                f"'{parameter.name}' has no field '{given}'.", hint=f"Fields: {', '.join(known)}."
-            )
-        if item is not None or known[name].required:
-            record[name] = _coerce(known[name], item)
-    for name, field in known.items():
-        if field.required and name not in record:
-            raise BadInput(f"'{parameter.name}' needs the field '{name}'.")
-    return record
-
-
-def _json_inside(text: str) -> Any:
-    """The list or object that a text holds as JSON, or as Python writes it; else the text."""
-    if not text.lstrip().startswith(("[", "{")):
-        return text
-    found = json_value(text)
-    if found is None:
-        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            found = ast.literal_eval(text.strip())
-    return found if isinstance(found, list | dict) else text
 
 
 def _paths_in(text: str, ctx: Ctx) -> list[str]:

@@ -17,7 +17,7 @@ BY_THE_USER = ("cli", "python")
 @tool(
     group="agent",
     keywords=("subagent", "message", "interrupt", "cancel", "stop", "tell"),
-    aliases=("interrupt_agent", "agent_cancel", "message_agent"),
+    aliases=("interrupt_agent", "message_agent"),
     argument_aliases={"agent_id": "id", "trace_id": "id", "job": "id", "job_id": "id"},
     destructive=True,
 )

@@ -59,7 +59,7 @@ def _use_operation_alias(arguments: dict[str, Any]) -> None:
     group="code",
     rights=WRITE,
     keywords=("refactor", "extract", "move", "rename", "method", "unused", "imports", "organize"),
-    aliases=("refactor", "refactor_python", "extract_function", "extract_method"),
+    aliases=("refactor", "refactor_python"),
     argument_aliases=other_names(
         path=("file_path", "file", "filename"),
         operation=("action", "refactoring"),

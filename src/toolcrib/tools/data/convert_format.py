@@ -44,7 +44,7 @@ def adapt(arguments: dict[str, Any]) -> None:
     group="data",
     rights=READ | WRITE,
     keywords=("csv", "json", "yaml", "toml", "xml", "base64", "gzip", "compress", "decode"),
-    aliases=("csv_to_json", "json_to_csv", "convert_file"),
+    aliases=("convert_file",),
     argument_aliases=other_names(
         path=("file", "file_path"),
         input=("text", "content", "data"),

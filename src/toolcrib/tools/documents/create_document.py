@@ -69,7 +69,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     group="documents",
     rights=READ | WRITE,
     keywords=("word", "excel", "powerpoint", "pdf", "export", "report", "slides", "spreadsheet"),
-    aliases=("write_document", "make_document", "create_pdf", "create_docx", "create_spreadsheet"),
+    aliases=("write_document", "make_document"),
     argument_aliases=other_names(
         path=("file_path", "filename", "file", "output"),
         content=("text", "markdown", "body"),

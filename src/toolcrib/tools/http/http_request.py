@@ -54,7 +54,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
         *("download", "api", "rest", "json", "curl", "post", "put", "delete", "webhook"),
         "endpoint",
     ),
-    aliases=("http_get", "http_post", "api_request", "api_call", "download_file"),
+    aliases=("http_get", "api_request", "api_call", "download_file"),
     argument_aliases=other_names(
         url=("uri", "endpoint", "link"),
         method=("verb", "http_method"),

@@ -55,7 +55,7 @@ def _adapt(arguments: dict[str, Any]) -> None:
         *("resize", "crop", "rotate", "convert", "compress", "annotate", "scale", "shrink"),
         *("thumbnail", "photo", "picture", "jpeg", "webp", "optimize"),
     ),
-    aliases=("resize_image", "convert_image", "compress_image", "crop_image", "rotate_image"),
+    aliases=("resize_image", "convert_image", "crop_image", "rotate_image"),
     argument_aliases=other_names(
         path=("image_path", "file_path", "file"),
         output=("output_path", "save_to"),

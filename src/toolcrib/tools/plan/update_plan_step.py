@@ -16,7 +16,7 @@ from toolcrib.memory.plans import Plans, StepStatus
     group="plan",
     rights=WRITE,
     keywords=("todo", "check off", "tick", "complete", "progress", "mark"),
-    aliases=("update_plan", "complete_step", "set_step_status"),
+    aliases=("update_plan", "set_step_status"),
     argument_aliases={"step": "index", "number": "index", "state": "status", "plan_id": "id"},
 )
 async def update_plan_step(

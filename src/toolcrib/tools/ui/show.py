@@ -25,16 +25,24 @@ MAX_PAGE_CHARS = 500_000
 MAX_TITLE = 200
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Content under the name of its kind, such as `html`, is of that kind."""
+    named = next((kind for kind in ("html", "diff", "markdown") if arguments.get(kind)), "")
+    if named and not {"kind", "type", "format"} & set(arguments):
+        arguments["kind"] = named
+
+
 @tool(
     group="ui",
     rights=WRITE,
     keywords=("display", "present", "visualize", "render", "canvas", "artifact"),
-    aliases=("show_table", "show_chart", "show_markdown", "show_diff", "display", "render"),
+    aliases=("display", "render"),
     argument_aliases=other_names(
         content=("data", "text", "html", "markdown", "diff"),
         kind=("type", "format"),
         title=("heading",),
     ),
+    argument_adapter=_adapt,
 )
 async def show(
     content: Annotated[AnyJson, Param("Text, or JSON rows.")],

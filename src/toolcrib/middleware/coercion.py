@@ -1,0 +1,208 @@
+"""Values as callers write them, turned into those that a parameter takes, or refused."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Literal, get_origin, is_typeddict
+
+from toolcrib.core.errors import BadInput
+from toolcrib.core.names import plain
+from toolcrib.core.result import well_formed
+from toolcrib.core.tool import Parameter, record_fields
+from toolcrib.text.json_values import json_value
+
+MAX_ITEMS = 1000
+LARGEST = 2**53
+"""Beyond this, JSON numbers are not the same everywhere."""
+GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+"""A number as results show it."""
+COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+"""A decimal comma, where it parts no group of thousands."""
+TRUE = {"true", "yes", "on", "1"}
+FALSE = {"false", "no", "off", "0"}
+
+
+def wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
+    """The error for a value that a parameter does not take."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        text = "that"
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    return BadInput(f"'{parameter.name}' must be {wanted}, not {text}.")
+
+
+def coerce(parameter: Parameter, value: Any) -> Any:
+    """A value as its parameter takes it.
+
+    Raises:
+        BadInput: it means nothing there.
+    """
+    kind = parameter.type
+    if parameter.meta.kind == "any":
+        return value
+    if parameter.meta.kind == "json":
+        return _as_object(parameter, value)
+    if parameter.is_list:
+        item = parameter.item
+        values = _as_list(value, item)
+        if len(values) > MAX_ITEMS:
+            raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
+        return [coerce(item, given) for given in values]
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if parameter.choices:
+        return _as_choice(parameter, value)
+    if is_typeddict(kind):
+        return _as_record(parameter, value)
+    if kind is bool:
+        return _as_bool(parameter, value)
+    if kind in (int, float):
+        return as_number(parameter, value)
+    return _as_text(parameter, value)
+
+
+def _as_text(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise wrong(parameter, "a string", value)
+    try:
+        return well_formed(str(value))
+    except ValueError:
+        raise wrong(parameter, "a string", "a number of that size") from None
+
+
+def _as_bool(parameter: Parameter, value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
+    raise wrong(parameter, "true or false", value)
+
+
+def as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int | float:
+    """A number, or a text that is one; `limited` by the range of the parameter."""
+    wanted = "a whole number" if parameter.type is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise wrong(parameter, wanted, value)
+    if isinstance(value, str):
+        value = _without_commas(value.strip(), parameter.type)
+    try:
+        number = value if isinstance(value, int) else float(value)
+    except ValueError:
+        raise wrong(parameter, wanted, value) from None
+    if isinstance(number, float) and not math.isfinite(number):
+        raise wrong(parameter, wanted, str(value))
+    if parameter.type is int:
+        if number != int(number):
+            raise wrong(parameter, wanted, value)
+        number = int(number)
+    if abs(number) > LARGEST:
+        raise wrong(parameter, "smaller", "a number of that size")
+    if not limited:
+        return number
+    low, high = parameter.meta.minimum, parameter.meta.maximum
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise wrong(parameter, _range(low, high), value)
+    return number
+
+
+def _without_commas(text: str, kind: Any) -> str:
+    if GROUPED.fullmatch(text):
+        return text.replace(",", "")
+    return text.replace(",", ".") if kind is float and COMMA.fullmatch(text) else text
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"at most {high:.15g}"
+    if high is None:
+        return f"at least {low:.15g}"
+    return f"from {low:.15g} to {high:.15g}"
+
+
+def _as_choice(parameter: Parameter, value: Any) -> Any:
+    choices = parameter.choices
+    is_literal = get_origin(parameter.type) is Literal
+    value = value.value if isinstance(value, Enum) else value
+    for written in (lambda one: str(one).strip().lower(), plain):
+        for choice in choices:
+            if written(value) == written(choice):
+                return choice if is_literal else parameter.type(choice)
+    raise wrong(parameter, one_of(choices), value)
+
+
+def one_of(choices: Iterable[Any]) -> str:
+    """The choices in words; the empty one is that of leaving it out."""
+    return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
+
+
+_NEXT_URL = re.compile(r"[\s,]+(?=https?://)")
+
+
+def _as_list(value: Any, item: Parameter) -> list[Any]:
+    if isinstance(value, str):
+        decoded = json_inside(value)
+        if isinstance(decoded, list):
+            return decoded
+        if item.meta.kind == "url":
+            return _NEXT_URL.split(value.strip())
+        is_parted = item.type in (int, float) or bool(item.choices)
+        return [part.strip() for part in value.split(",")] if is_parted else [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
+
+
+def _as_object(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise wrong(parameter, "a JSON object", value)
+    inner = parameter.value
+    if inner is None:
+        return value
+    named = {key: replace(inner, name=f"{parameter.name}.{key}"[:80]) for key in value}
+    return {key: coerce(named[key], item) for key, item in value.items()}
+
+
+def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
+    value = json_inside(value) if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        raise wrong(parameter, "an object", value)
+    known = {f.name: f for f in record_fields(parameter.type)}
+    names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
+    record = {}
+    for given, item in value.items():
+        name = names.get(plain(given))
+        if name is None:
+            raise BadInput(
+                f"'{parameter.name}' has no field '{given}'.", hint=f"Fields: {', '.join(known)}."
+            )
+        if item is not None or known[name].required:
+            record[name] = coerce(known[name], item)
+    for name, field in known.items():
+        if field.required and name not in record:
+            raise BadInput(f"'{parameter.name}' needs the field '{name}'.")
+    return record
+
+
+def json_inside(text: str) -> Any:
+    """The list or object that a text holds as JSON, or as Python writes it; else the text."""
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    found = json_value(text)
+    if found is None:
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            found = ast.literal_eval(text.strip())
+    return found if isinstance(found, list | dict) else text
