@@ -35,6 +35,8 @@ async def sample(
     places: list[Annotated[str, Param(kind="path")]] | None = None,
     pages: list[Annotated[str, Param(kind="url")]] | None = None,
     fields: list[int] | None = None,
+    colors: Annotated[list[str] | None, Param(parted=True)] = None,
+    content: str = "",
     *,
     ctx: Any,
 ) -> Result:
@@ -43,9 +45,8 @@ async def sample(
     For tests.
     """
     del ctx
-    return Result(
-        data=[path, limit, timeout, mode, deep, names, edits, body, places, pages, fields]
-    )
+    given = [path, limit, timeout, mode, deep, names, edits, body, places, pages, fields]
+    return Result(data=[*given, colors, content])
 
 
 class Notes(list[str]):
@@ -84,6 +85,8 @@ async def test_defaults_are_filled() -> None:
         "places": None,
         "pages": None,
         "fields": None,
+        "colors": None,
+        "content": "",
     }
 
 
@@ -99,6 +102,15 @@ async def test_defaults_are_filled() -> None:
         ("body", " ", None),
         ("timeout", "2.5", 2.5),
         ("timeout", 2, 2),
+        ("timeout", "5s", 5),
+        ("timeout", "500 ms", 0.5),
+        ("timeout", "2 Minutes", 120),
+        ("limit", "#3", 3),
+        ("colors", "red, rgb(1, 2, 3)", ["red", "rgb(1, 2, 3)"]),
+        ("colors", "red\nblue", ["red", "blue"]),
+        ("colors", ["a, b"], ["a, b"]),
+        ("content", {"a": 1}, '{\n  "a": 1\n}'),
+        ("content", [{"a": 1}], '[\n  {\n    "a": 1\n  }\n]'),
         ("deep", "true", True),
         ("deep", "No", False),
         ("deep", 1, True),
@@ -136,6 +148,12 @@ async def test_forgiving_in_form(name: str, value: Any, expected: Any) -> None:
         ({"path": "a", "limit": -1}, "from 1 to 50"),
         ({"path": "a", "limit": 2.5}, "a whole number"),
         ({"path": "a", "limit": "many"}, "a whole number"),
+        ({"path": "a", "limit": "5s"}, "a whole number"),
+        ({"path": "a", "limit": "80%"}, "a whole number"),
+        ({"path": "a", "timeout": "5 km"}, "a number"),
+        ({"path": "a", "content": ["a", "b"]}, "a string"),
+        ({"path": "a", "edits": "x"}, "'edits[0]' must be an object with old, new, not \"x\""),
+        ({"path": "a", "fields": [1, "x"]}, "'fields[1]' must be a whole number"),
         ({"path": "a", "limit": True}, "a whole number"),
         ({"path": "a", "limit": float("nan")}, "a whole number"),
         ({"path": "a", "timeout": -1}, "at least 0"),

@@ -52,6 +52,7 @@ class Param:
     `json_type` is the schema type where the Python type is not a JSON one. `aliases` are other
     names of a field of a record; those of a parameter stand on the declaration of its tool.
     `plain`: the name says it to a model, so that the description is only in help and docs.
+    `parted`: of a list of names, which stand with commas where they come in one text.
     `unlisted`: understood, but not in the schema, since few callers need it.
     """
 
@@ -64,6 +65,7 @@ class Param:
     aliases: tuple[str, ...] = ()
     plain: bool = False
     unlisted: bool = False
+    parted: bool = False
 
     @property
     def range(self) -> str:

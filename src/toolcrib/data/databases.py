@@ -23,7 +23,7 @@ from toolcrib.core.tool import Param
 from toolcrib.data.sql_servers import ask_server
 from toolcrib.data.table_files import open_files
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.paths import SafePath, resolve_readable
 from toolcrib.system.openat import pread
 from toolcrib.system.threads import in_thread
 
@@ -70,21 +70,19 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
         BadInput: it is an address.
         PathDenied, NotConfigured: as for any path.
     """
-    bare = value.strip()
+    bare = value.strip().strip("`").removeprefix("sqlite:///")
     if bare in ("", MEMORY):
         return NamedSource(MEMORY)
     if bare in ctx.config.sql.sources:
         return NamedSource(bare)
-    if "://" in bare:
+    if "://" in bare and not bare.lower().startswith("file://"):
         servers = ", ".join(ctx.config.sql.sources)
         raise BadInput(
             "A source is a file of the workspace or a configured name, not an address.",
             hint="Name a SQLite, CSV, Parquet or JSON file, or a folder of them"
             f"{f', or one of: {servers}' if servers else ''}.",
         )
-    path = ctx.use(Workspace).resolve(value, ctx.session.directory)
-    path.gate.check(path, "read")
-    return path
+    return resolve_readable(bare if "://" in value else value, ctx)
 
 
 SourceArgument: TypeAlias = Annotated[

@@ -347,17 +347,37 @@ def resolve_readable(value: str, ctx: Ctx) -> SafePath:
     Raises:
         BadInput, PathDenied, NotConfigured: as for an argument that is a path.
     """
+    path = resolve_meant(value, ctx)
+    path.gate.check(path, "read")
+    return path
+
+
+def resolve_meant(value: str, ctx: Ctx, unprotected: Iterable[str] = ()) -> SafePath:
+    """The place that a path means, unchecked: as it is written, else as it was probably meant.
+
+    Args:
+        value: the path.
+        ctx: of the call.
+        unprotected: built-in patterns that do not count; see `SafePath.but_for`.
+
+    Raises:
+        BadInput, PathDenied, NotConfigured: as for an argument that is a path.
+    """
     workspace = ctx.use(Workspace)
-    path = workspace.resolve(value, ctx.session.directory)
-    meant = tidied(value)
+
+    def place(text: str) -> SafePath:
+        found = workspace.resolve(text, ctx.session.directory)
+        for pattern in unprotected:
+            found = found.but_for(pattern)
+        return found
+
+    path, meant = place(value), tidied(value)
     if meant != value and meant and not _stands(path):
-        path = workspace.resolve(meant, ctx.session.directory)
+        path = place(meant)
     if not value.isascii() and not _stands(path):
         # A name of macOS has its accents apart, and no model can write it so.
         forms = (unicodedata.normalize(form, meant or value) for form in ("NFC", "NFD"))
-        spelt = (workspace.resolve(form, ctx.session.directory) for form in forms)
-        path = next(filter(_stands, spelt), path)
-    path.gate.check(path, "read")
+        path = next(filter(_stands, map(place, forms)), path)
     return path
 
 

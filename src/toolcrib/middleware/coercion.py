@@ -16,7 +16,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.names import plain
 from toolcrib.core.result import well_formed
 from toolcrib.core.tool import Parameter, record_fields
-from toolcrib.text.json_values import json_value
+from toolcrib.text.json_values import json_value, objects_in
 
 MAX_ITEMS = 1000
 LARGEST = 2**53
@@ -25,6 +25,25 @@ GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
 """A number as results show it."""
 COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 """A decimal comma, where it parts no group of thousands."""
+JSON_TEXTS = {"content", "context", "input"}
+"""Texts that often are JSON: an object there means its text."""
+_MEASURED = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z%\u00b0]+)\.?")
+_NUMBERED = re.compile(r"#[0-9]+")
+SECONDS = {
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+}
+DURATIONS = {"delay", "time_limit", "timeout", "wait"}
+"""Parameters that are seconds."""
+UNITS = {
+    "rotate": ("deg", "degree", "degrees", "\u00b0"),
+    "quality": ("%", "percent"),
+    "max_kb": ("kb", "k"),
+    **dict.fromkeys(("width", "height", "x", "y"), ("px", "pixel", "pixels")),
+}
+"""Units that a parameter has anyway."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
 
@@ -52,11 +71,11 @@ def coerce(parameter: Parameter, value: Any) -> Any:
         return _as_object(parameter, value)
     if parameter.is_list:
         item = parameter.item
-        values = _as_list(value, item)
+        values = _as_list(value, item, parted=parameter.meta.parted)
         if len(values) > MAX_ITEMS:
             raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
-        return [coerce(item, given) for given in values]
-    if isinstance(value, list) and len(value) == 1:
+        return [_element(parameter, number, given) for number, given in enumerate(values)]
+    if isinstance(value, list) and len(value) == 1 and not _is_json(parameter, value):
         value = value[0]
     if parameter.choices:
         return _as_choice(parameter, value)
@@ -69,7 +88,29 @@ def coerce(parameter: Parameter, value: Any) -> Any:
     return _as_text(parameter, value)
 
 
+def _element(parameter: Parameter, number: int, value: Any) -> Any:
+    """An element of a list; an error says which one it is about."""
+    try:
+        return coerce(parameter.item, value)
+    except BadInput:
+        return coerce(replace(parameter.item, name=f"{parameter.name}[{number}]"), value)
+
+
+def _is_json(parameter: Parameter, value: Any) -> bool:
+    """Whether an object, or a list of objects, stands for its JSON text."""
+    objects = [value] if isinstance(value, dict) else value
+    return (
+        parameter.name in JSON_TEXTS
+        and parameter.type is str
+        and isinstance(objects, list)
+        and any(objects)
+        and objects_in(objects) == objects
+    )
+
+
 def _as_text(parameter: Parameter, value: Any) -> str:
+    if _is_json(parameter, value):
+        return json.dumps(value, ensure_ascii=False, indent=2)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise wrong(parameter, "a string", value)
     try:
@@ -93,7 +134,7 @@ def as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int 
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise wrong(parameter, wanted, value)
     if isinstance(value, str):
-        value = _without_commas(value.strip(), parameter.type)
+        value = _without_commas(_without_unit(value.strip(), parameter), parameter.type)
     try:
         number = value if isinstance(value, int) else float(value)
     except ValueError:
@@ -120,6 +161,19 @@ def _without_commas(text: str, kind: Any) -> str:
     return text.replace(",", ".") if kind is float and COMMA.fullmatch(text) else text
 
 
+def _without_unit(text: str, parameter: Parameter) -> str:
+    """A number with its unit, where what the parameter counts leaves no doubt about it."""
+    found = _MEASURED.fullmatch(text)
+    if found is None:
+        return text[1:] if _NUMBERED.fullmatch(text) else text
+    number, unit, name = found[1], found[2].lower(), parameter.name
+    if unit in UNITS.get(name, ()):
+        return number
+    if name in DURATIONS and parameter.type is float and unit in SECONDS:
+        return f"{float(number) * SECONDS[unit]:.15g}"
+    return text
+
+
 def _range(low: float | None, high: float | None) -> str:
     if low is None:
         return f"at most {high:.15g}"
@@ -144,16 +198,20 @@ def one_of(choices: Iterable[Any]) -> str:
     return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
 
 
+_COMMAS = re.compile(r"[,\n](?![^(\n]*\))")
+"""Not those within brackets, as in `rgb(1, 2, 3)`."""
 _NEXT_URL = re.compile(r"[\s,]+(?=https?://)")
 
 
-def _as_list(value: Any, item: Parameter) -> list[Any]:
+def _as_list(value: Any, item: Parameter, *, parted: bool) -> list[Any]:
     if isinstance(value, str):
         decoded = json_inside(value)
         if isinstance(decoded, list):
             return decoded
         if item.meta.kind == "url":
             return _NEXT_URL.split(value.strip())
+        if parted:
+            return [part.strip() for part in _COMMAS.split(value) if part.strip()]
         is_parted = item.type in (int, float) or bool(item.choices)
         return [part.strip() for part in value.split(",")] if is_parted else [value]
     if isinstance(value, list | tuple):
@@ -179,7 +237,8 @@ def _as_object(parameter: Parameter, value: Any) -> Any:
 def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
     value = json_inside(value) if isinstance(value, str) else value
     if not isinstance(value, dict):
-        raise wrong(parameter, "an object", value)
+        fields = (f.name if f.required else f"{f.name}?" for f in record_fields(parameter.type))
+        raise wrong(parameter, f"an object with {', '.join(fields)}", value)
     known = {f.name: f for f in record_fields(parameter.type)}
     names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
     record = {}

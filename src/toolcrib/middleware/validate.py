@@ -55,6 +55,7 @@ async def bind(
     named = rename(tool, _as_mapping(tool, given), naming)
     if pins:
         named = _pinned(tool, named, pins, ctx)
+    _move_lists(tool, named)
     bound: dict[str, Any] = {}
     for parameter in tool.parameters:
         value = named.get(parameter.name)
@@ -67,6 +68,18 @@ async def bind(
             continue
         bound[parameter.name] = await _checked(parameter, _fitting(tool, parameter, value), ctx)
     return bound
+
+
+def _move_lists(tool: Tool, named: dict[str, Any]) -> None:
+    """Several values for a parameter of one go to its plural, as from `url` to `urls`."""
+    lists = {parameter.name for parameter in tool.parameters if parameter.is_list}
+    for parameter in tool.parameters:
+        name, value = parameter.name, named.get(parameter.name)
+        several = isinstance(value, list) and len(value) > 1 and not parameter.is_list
+        for plural in (f"{name}s", f"{name.removesuffix('y')}ies"):
+            if several and plural in lists and not named.get(plural):
+                named[plural] = named.pop(name)
+                break
 
 
 def _pinned(tool: Tool, named: dict[str, Any], pins: Pins, ctx: Ctx) -> dict[str, Any]:

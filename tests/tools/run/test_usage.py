@@ -97,6 +97,35 @@ def test_one_test_of_a_file_and_keys_as_a_list() -> None:
     assert keys["keys"] == "ls<Enter><C-c>x"
 
 
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [
+        (["ls", "<Enter>"], "ls<Enter>"),
+        ('["ls", "<Enter>"]', "ls<Enter>"),
+        ("{ENTER}", "<ENTER>"),
+        ("Enter", "<Enter>"),
+        ("C-c", "<C-c>"),
+        ("^C", "<Ctrl+C>"),
+        ("enter", "enter"),
+        ("end", "end"),
+        ("{name}", "{name}"),
+        ('["a", "b"]', '["a", "b"]'),
+        (["<div>", "x"], "<div>x"),
+    ],
+)
+def test_keys_as_other_programs_write_them(sent: Any, typed: str) -> None:
+    keys = {"keys": sent}
+    dialects.typed_keys(keys)
+    assert keys["keys"] == typed
+
+
+@pytest.mark.parametrize("name", ["command", "cmd"])
+def test_the_program_of_a_terminal_is_bare(name: str) -> None:
+    output: dict[str, Any] = {name: "```bash\necho hi\n```"}
+    dialects.terminal(output)
+    assert output == {name: "echo hi"}
+
+
 @pytest.mark.parametrize("line", ["vim a", "cd x && nano f", "top", "FOO=1 htop"])
 def test_what_needs_a_screen(line: str) -> None:
     assert needs_screen(line)

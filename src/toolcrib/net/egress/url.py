@@ -112,6 +112,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _WEB = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 _HOST_PORT = re.compile(r"[A-Za-z0-9.\-]+:\d{1,5}(?:[/?#]|$)")
+_IN_MARKDOWN = re.compile(r"`([^`\s]+)`|\[[^\[\]]*\]\(<?(https?://[^\s<>]+?)>?\)")
 _NO_HOST = "A URL needs a scheme and a host, as in https://example.com/page."
 
 
@@ -194,6 +195,9 @@ def join_url(base: Target, reference: str) -> Target:
 def complete_url(text: str) -> str:
     """What a model typed, with `https://` where the scheme was left out."""
     text = text.strip(" \t\r\n<>\"'")
+    in_markdown = _IN_MARKDOWN.fullmatch(text)
+    if in_markdown:
+        text = in_markdown[1] or in_markdown[2]
     if text.startswith("//"):
         return f"https:{text}"
     if "://" in text.split("?", 1)[0] or (_SCHEME.match(text) and not _HOST_PORT.match(text)):

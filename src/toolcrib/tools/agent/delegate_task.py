@@ -53,8 +53,12 @@ async def delegate_task(
     task: Annotated[str, Param("What to do, and what to answer with.")],
     context: Annotated[str, Param("What it must know; it sees nothing else.")] = "",
     role: Annotated[str, Param("general, coder, reviewer, researcher, tester...")] = "",
-    tools: Annotated[list[str] | None, Param("Tools or groups; none for none.")] = None,
-    chain: Annotated[list[str] | None, Param("Roles that go on with the answer.")] = None,
+    tools: Annotated[
+        list[str] | None, Param("Tools or groups; none for none.", parted=True)
+    ] = None,
+    chain: Annotated[
+        list[str] | None, Param("Roles that go on with the answer.", parted=True)
+    ] = None,
     readonly: Annotated[bool, Param("Only tools that read.")] = False,
     time_limit: Annotated[Seconds | None, Param("Seconds.", maximum=3600)] = None,
     background: Annotated[bool, Param("Return at once, with a job.")] = False,

@@ -57,7 +57,7 @@ async def make_chart(
     x: str = "",
     y: list[str] | None = None,
     title: str = "",
-    colors: list[str] | None = None,
+    colors: Annotated[list[str] | None, Param(parted=True)] = None,
     output: WritablePath | None = None,
     spec: Annotated[JsonObject | None, Param("Vega-Lite.", plain=True)] = None,
     *,

@@ -24,8 +24,8 @@ from toolcrib.files.paths import WritablePath
 )
 async def markdown_table(
     data: Annotated[AnyJson, Param("JSON rows.")],
-    headers: list[str] | None = None,
-    align: Annotated[list[str] | None, Param("left, right")] = None,
+    headers: Annotated[list[str] | None, Param(parted=True)] = None,
+    align: Annotated[list[str] | None, Param("left, right", parted=True)] = None,
     truncate: Annotated[int, Param("Characters of a cell at most.", minimum=0, plain=True)] = 0,
     output: WritablePath | None = None,
     *,

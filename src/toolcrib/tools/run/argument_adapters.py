@@ -8,8 +8,12 @@ from typing import Any
 
 from toolcrib.core.errors import BadInput
 from toolcrib.execution.interpreters.python import NO_PACKAGES, unfenced
+from toolcrib.text.json_values import json_value
 
 _COMBINATION = re.compile(r"(?:(?:ctrl|alt|shift)\+)+[A-Za-z0-9]{1,9}", re.IGNORECASE)
+_LONE_KEY = re.compile(r"\{(\w{2,9})\}|(Enter|ENTER|Return|RETURN|Escape|Esc|ESC)|([CM]-[a-z])")
+_CARET = re.compile(r"\^([A-Z])")
+"""A key as programs of other kinds write it, where it is all that is sent."""
 _ESCAPED_ENTER = re.compile(r"(?<!\\)(?:\\r)?\\[nr]$")
 MAX_SECONDS = 36_000
 """Seconds of the longest `timeout`; a larger number is one of milliseconds."""
@@ -95,21 +99,44 @@ def tests(arguments: dict[str, Any]) -> None:
     _time(arguments)
 
 
+def terminal(arguments: dict[str, Any]) -> None:
+    """Of tools that start a program in a terminal."""
+    network(arguments)
+    _texts(arguments)
+
+
 def typed_keys(arguments: dict[str, Any]) -> None:
     """Of tools that type into a terminal: a list of texts and of names of keys."""
     for name in ("keys", "input", "data", "chars"):
         typed = arguments.get(name)
+        if isinstance(typed, str) and typed.lstrip().startswith("[") and "<" in typed:
+            found = json_value(typed)
+            typed = found if isinstance(found, list) else typed
         if isinstance(typed, list):
             arguments[name] = "".join(map(_key_name, typed))
         elif isinstance(typed, str) and _COMBINATION.fullmatch(typed.strip()):
             arguments[name] = _key_name(typed.strip())
+        elif isinstance(typed, str) and _lone_key(typed.strip()):
+            arguments[name] = _lone_key(typed.strip())
         elif isinstance(typed, str) and _ESCAPED_ENTER.search(typed):
             arguments[name] = _ESCAPED_ENTER.sub("<Enter>", typed)
+
+
+def _lone_key(typed: str) -> str:
+    """The key that is all of what is sent, as `{ENTER}`, `Enter`, `C-c` or `^C`; else empty."""
+    found, control = _LONE_KEY.fullmatch(typed), _CARET.fullmatch(typed)
+    if control:
+        return f"<Ctrl+{control[1]}>"
+    word = next(filter(None, found.groups())) if found else ""
+    named = _key_name(word)
+    return named if named != word else ""
 
 
 def _key_name(word: Any) -> str:
     from toolcrib.execution.terminals.keys import encode
 
+    if str(word).startswith("<") or not word:
+        return str(word)
     named = f"<{word}>"
     is_key = len(str(word)) > 1 and encode(named) != named.encode()
     return named if is_key else str(word)

@@ -27,9 +27,15 @@ START_SECONDS = 5.0
     rights=READ | WRITE | EXEC,
     keywords=("tty", "pty", "interactive", "console", "repl", "session", "tmux", "screen"),
     aliases=("open_terminal", "create_terminal", "new_terminal"),
-    argument_aliases={"cmd": "command", "path": "cwd", "cols": "columns", "width": "columns"},
+    argument_aliases={
+        "cmd": "command",
+        "path": "cwd",
+        "cols": "columns",
+        "width": "columns",
+        "height": "rows",
+    },
     destructive=True,
-    argument_adapter=argument_adapters.network,
+    argument_adapter=argument_adapters.terminal,
     policy_check=terminal_verdict,
 )
 async def start_terminal(

@@ -14,7 +14,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.text_loader import load_or_new, need_size
 from toolcrib.files.path_rules import fold
-from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.paths import SafePath, resolve_meant
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.system.env_file import KEY, entries, written
 
@@ -26,9 +26,7 @@ USUAL = ".env"
 
 def _resolve(value: str, ctx: Ctx) -> SafePath:
     """A file of variables that may be written; what else protects it still does."""
-    path = ctx.use(Workspace).resolve(value, ctx.session.directory)
-    for pattern in PROTECTED:
-        path = path.but_for(pattern)
+    path = resolve_meant(value, ctx, PROTECTED)
     path.gate.check(path, "write")
     name = fold(path.name)
     if not (name.startswith(".env") or name.endswith(".env")):

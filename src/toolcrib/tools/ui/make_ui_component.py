@@ -20,9 +20,10 @@ MAX_CHARS = 500
 
 def _adapt(arguments: dict[str, Any]) -> None:
     """Fields as objects, as other systems have them: `{"name": "Age", "type": "number"}`."""
-    parts = arguments.get("parts")
-    if isinstance(parts, list):
-        arguments["parts"] = [_part(part) if isinstance(part, dict) else part for part in parts]
+    for name in ("parts", "fields"):
+        parts = arguments.get(name)
+        if isinstance(parts, list):
+            arguments[name] = [_part(part) if isinstance(part, dict) else part for part in parts]
 
 
 def _part(part: dict[str, Any]) -> Any:
@@ -49,7 +50,7 @@ def _part(part: dict[str, Any]) -> Any:
 async def make_ui_component(
     kind: Literal["button", "form", "chart", "dashboard"],
     label: Annotated[str, Param("Its heading.", plain=True)] = "",
-    parts: Annotated[list[str] | None, Param("Fields or cards.")] = None,
+    parts: Annotated[list[str] | None, Param("Fields or cards.", parted=True)] = None,
     data: Annotated[AnyJson | None, Param("Of a chart, as make_chart.", plain=True)] = None,
     *,
     ctx: Ctx,
