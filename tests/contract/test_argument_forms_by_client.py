@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
+from toolcrib.core.errors import BadInput
+from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
-from toolcrib.toolbox import Toolbox
+from toolcrib.middleware.validate import rename
+from toolcrib.toolbox import Toolbox, installed
 
 ALLOWED = {"policy": {"rules": [{"action": "allow"}]}}
 
@@ -28,7 +33,7 @@ async def answer(folder: Path, name: str, given: dict[str, Any]) -> Result:
     [
         ("markdown_table", {"data": "[[1, 2]]", "headers": "x, y"}, "| x | y |"),
         ("markdown_table", {"data": "[[1, 2]]", "headers": ["x, z", "y"]}, "| x, z | y |"),
-        ("make_ui_component", {"kind": "form", "parts": "Name, Age: number"}, 'type="number"'),
+        ("make_ui_component", {"kind": "form", "parts": "Name, Age: number"}, 'type="text"'),
         (
             "make_ui_component",
             {"kind": "form", "fields": [{"name": "Mail", "type": "email"}]},
@@ -48,6 +53,103 @@ async def test_what_is_meant_is_done(
     result = await answer(tmp_path, name, given)
     assert result.error is None, result.render()
     assert says in result.text
+
+
+@each_case(
+    "given",
+    [
+        {"expression": "20+22"},
+        {"parameters": {"expression": "20+22"}},
+        {"arguments": '```json\n{"expression": "20+22"}\n```'},
+        {"arguments": "{'expression': '20+22'}"},
+        {"expression": "20+22", "reason": "to know it"},
+    ],
+)
+async def test_a_tool_that_is_called_by_name(tmp_path: Path, given: dict[str, Any]) -> None:
+    result = await answer(tmp_path, "call_tool", {"name": "calculate", **given})
+    assert result.error is None, result.render()
+    assert "42" in result.text
+
+
+async def test_what_is_no_object_says_where(tmp_path: Path) -> None:
+    sent = {"name": "calculate", "arguments": "expression=1"}
+    result = await answer(tmp_path, "call_tool", sent)
+    assert result.error
+    assert result.error.message == "'arguments' is not valid JSON at line 1, column 1."
+    assert "{" in result.error.hint
+
+
+@each_case(
+    ("name", "given", "says"),
+    [
+        ("system_info", {"metrics": ["ram"]}, "memory:"),
+        ("system_info", {"metrics": "all"}, "disk"),
+        ("process_list", {"sort": "mem", "limit": 1}, "by memory"),
+        ("process_list", {"sort": "ram", "top": "1"}, "by memory"),
+        ("archive_files", {"action": "create", "archive": "a.zip", "paths": ["a.csv"]}, "Packed"),
+        ("track_event", {"title": "A fence broke", "type": "bug"}, "error"),
+        ("create_backup", {"name": " before refactor"}, "Backup before-refactor:"),
+        ("current_time", {"timezone": "UTC"}, "UTC"),
+    ],
+)
+async def test_words_for_a_choice(
+    tmp_path: Path, name: str, given: dict[str, Any], says: str
+) -> None:
+    result = await answer(tmp_path, name, given)
+    assert result.error is None, result.render()
+    assert says in result.text
+
+
+async def test_a_step_is_opened_again(tmp_path: Path) -> None:
+    async with Toolbox(ALLOWED, workspace=tmp_path) as box:
+        await box.call("create_plan", {"goal": "a house", "steps": ["plan it", "build it"]})
+        for status, done in (("✓", "1 of 2"), ("todo", "0 of 2"), ("complete", "1 of 2")):
+            moved = await box.call("update_plan_step", {"step_number": 1, "status": status})
+            assert done in moved.text
+        doing = {"index": 1, "status": "doing"}
+        assert "0 of 2" in (await box.call("update_plan_step", doing)).text
+
+
+async def test_a_job_by_its_title(tmp_path: Path) -> None:
+    async with Toolbox(ALLOWED, workspace=tmp_path) as box:
+        job = {"command": "sleep 60", "background": True, "name": "sleeper"}
+        assert (await box.call("run_command", job)).error is None
+        look = await box.call("read_job", {"id": "sleeper", "wait": "none"})
+        assert "(sleeper)" in look.text
+        foreign = await box.call("stop_job", {"id": "sleeper"}, session="another")
+        assert foreign.error
+        stopped = await box.call("stop_job", {"id": "sleeper"})
+        assert "(sleeper): stopped" in stopped.text
+
+
+@each_case(
+    ("given", "meant"),
+    [
+        (
+            {"url": "https://github.com/ann/x/issues/7"},
+            {"repository": "ann/x", "kind": "issue", "number": "7"},
+        ),
+        ({"url": "https://github.com/ann/x.git"}, {"repository": "ann/x", "kind": "repository"}),
+        (
+            {"url": "https://github.com/ann/x/pull/7", "kind": "diff"},
+            {"repository": "ann/x", "kind": "diff", "number": "7"},
+        ),
+        (
+            {"owner": "ann", "repo": "x", "kind": "issues"},
+            {"repository": "ann/x", "kind": "issues"},
+        ),
+    ],
+)
+def test_a_repository_by_its_parts(given: dict[str, Any], meant: dict[str, Any]) -> None:
+    tool = Registry(installed()).resolve("github_read").loaded
+    assert rename(tool, given) == meant
+
+
+@each_case("given", [{"owner": "ann"}, {"url": "https://git.example.org/ann/x"}])
+def test_another_repository_is_not_meant(given: dict[str, Any]) -> None:
+    tool = Registry(installed()).resolve("github_read").loaded
+    with pytest.raises(BadInput, match="no argument"):
+        rename(tool, {**given, "kind": "repository"})
 
 
 async def test_a_source_as_an_address_of_a_file(tmp_path: Path) -> None:

@@ -23,7 +23,17 @@ from toolcrib.toolbox import Toolbox, installed
 REGISTRY = Registry(installed())
 TOOLS = {tool.name: tool for tool in REGISTRY}
 TABLES = dict(read_tables())
-PARTS = {"system", "names", "arguments", "fixed", "ignored", "meanings", "tools", "settings"}
+PARTS = {
+    "system",
+    "names",
+    "arguments",
+    "fixed",
+    "ignored",
+    "meanings",
+    "tools",
+    "settings",
+    "words",
+}
 
 
 def test_tables_hold_what_there_is() -> None:
@@ -36,6 +46,7 @@ def test_tables_hold_what_there_is() -> None:
             "fixed",
             "ignored",
             "meanings",
+            "words",
             "tools",
             "settings",
         }
@@ -53,7 +64,18 @@ def test_tables_hold_what_there_is() -> None:
             tool = TOOLS[names[plain(name)]]
             known = {p.name for p in tool.parameters}
             to = {argument_of(key, value).to for key, value in meant.items()}
-            problems += [f"{file}: {name} has no {one}" for one in sorted(to - known)]
+            problems += [f"{file}: {name} has no {one}" for one in sorted(to - known - {""})]
+        for tool_name, listed in table.get("words", {}).items():
+            for name, words in listed.items():
+                (parameter,) = (p for p in TOOLS[tool_name].parameters if p.name == name)
+                choices = set((parameter.item if parameter.is_list else parameter).choices)
+                meant = {
+                    one
+                    for word in words.values()
+                    for one in ([word] if isinstance(word, str) else word)
+                }
+                problems += [f"{file}: {tool_name}.{name} has no {one}" for one in meant - choices]
+                problems += [f"{file}: {one} is one of {name}" for one in choices & set(words)]
     assert not problems
 
 

@@ -104,6 +104,29 @@ async def test_what_a_name_says(
     assert says in (await answer(tmp_path, name, given)).text
 
 
+async def test_tasks_as_objects(tmp_path: Path) -> None:
+    tasks = [{"content": "sow", "status": "pending"}, {"content": "reap", "activeForm": "reaping"}]
+    result = await answer(tmp_path, "todo_write", {"todos": tasks})
+    assert "1. [ ] sow\n2. [ ] reap" in result.text
+
+
+async def test_arguments_of_reference_servers(tmp_path: Path) -> None:
+    given = {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}
+    assert "(Asia/Tokyo" in (await answer(tmp_path, "convert_time", given)).text
+    with scripted() as web:
+        web["/z"] = Answer("<h1>Heron</h1><p>In the water.</p>")
+        config: dict[str, Any] = {**ALLOWED, "egress": {"allow_hosts": [web.origin]}}
+        config["web"] = {"fetch": {"allow_hosts": [web.origin], "render": "never"}}
+        async with Toolbox(config, workspace=tmp_path) as box:
+            limits = {"max_length": 5000, "start_index": 0, "raw": True}
+            raw = await box.call("fetch", {"url": f"{web.url}/z", **limits})
+            read = await box.call("WebFetch", {"url": f"{web.url}/z", "prompt": "Which bird?"})
+        assert raw.error is None
+        assert "<h1>" in raw.text
+        assert read.error is None
+        assert "# Heron" in read.text
+
+
 async def test_a_step_that_is_complete(tmp_path: Path) -> None:
     async with Toolbox(ALLOWED, workspace=tmp_path) as box:
         await box.call("create_plan", {"goal": "a house", "steps": ["plan it", "build it"]})

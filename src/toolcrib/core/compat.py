@@ -16,6 +16,9 @@ The tables stand in `toolcrib/compat`, a TOML file a system:
     [meanings.tail_file]     # what an argument means by one of their names alone; see below
     lines = { to = "start", times = -1 }
 
+    [words.web_search.freshness]    # of a parameter here: a value of theirs = the value
+    "last week" = "week"
+
     [ignored]            # of a tool here: arguments of theirs that change nothing
     read_file = ["encoding"]
 
@@ -200,6 +203,7 @@ class CompatTables:
         arguments: by tool, the parameter that each argument means, as the systems write it.
         parameters: the same by plain names.
         ignored: by tool, arguments that are left out.
+        words: by tool and parameter, values of theirs in lower case, and what they are here.
     """
 
     namings: Mapping[str, Naming]
@@ -208,6 +212,7 @@ class CompatTables:
     arguments: Mapping[str, Mapping[str, str]]
     parameters: Mapping[str, Mapping[str, str]]
     ignored: Mapping[str, frozenset[str]]
+    words: Mapping[str, Mapping[str, Mapping[str, Any]]]
 
     def naming(self, name: str, systems: Iterable[str] = ()) -> Naming | None:
         """What a name means: to these systems first, else to any."""
@@ -272,8 +277,16 @@ def compat_tables() -> CompatTables:
         tool: {plain(spelling): name for spelling, name in renamed.items()}
         for tool, renamed in arguments.items()
     }
-    listed = {tool: tuple(names) for tool, names in aliases.items()}
-    return CompatTables(namings, systems, listed, arguments, parameters, ignored)
+    spelt = {tool: tuple(names) for tool, names in aliases.items()}
+    return CompatTables(namings, systems, spelt, arguments, parameters, ignored, _words(tables))
+
+
+def _words(tables: Mapping[str, Any]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    found: defaultdict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for table in tables.values():
+        for tool, listed in table.get("words", {}).items():
+            found[tool] |= listed
+    return found
 
 
 def _namings(tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Naming]:

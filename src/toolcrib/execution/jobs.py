@@ -340,11 +340,15 @@ class Jobs:
     async def find(self, job_id: str, ctx: Ctx) -> Record:
         """A job that a call may know of: of its conversation, its workspace, or for a person.
 
+        One of this conversation that runs is found by its title too.
+
         Raises:
             NotFound: no such job.
             StorageFailure: the job is another process's and the store cannot be read.
         """
-        record = await self._record(job_id)
+        named = [job for job in self._running.values() if job.title == job_id.strip()]
+        known = len(named) == 1 and named[0].session == ctx.session.id
+        record = await self._record(named[0].id if known else job_id)
         if not self.is_known_to(ctx, record):
             raise _no_such_job(job_id)
         return record

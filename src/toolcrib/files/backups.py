@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -176,6 +177,11 @@ def _compare(
     for chunk in archive.content(member):
         there.update(chunk)
     return "same" if here.digest() == there.digest() else "changed"
+
+
+def spelled_name(name: str) -> str:
+    """A name as backups have them: without quotation marks, with dashes in place of spaces."""
+    return re.sub(r"\s+", "-", name.strip(" \t\r\n`'\""))
 
 
 def default_name() -> str:

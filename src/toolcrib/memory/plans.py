@@ -64,7 +64,7 @@ StepStatus = Literal["pending", "in_progress", "done", "blocked"]
 MOVES: dict[str, tuple[str, ...]] = {
     "pending": ("in_progress", "done", "blocked"),
     "in_progress": ("done", "blocked"),
-    "done": ("blocked",),
+    "done": ("pending", "in_progress", "blocked"),
     "blocked": ("pending",),
 }
 MARKS = {"pending": " ", "in_progress": ">", "done": "x", "blocked": "!"}

@@ -190,7 +190,17 @@ def _as_choice(parameter: Parameter, value: Any) -> Any:
         for choice in choices:
             if written(value) == written(choice):
                 return choice if is_literal else parameter.type(choice)
+    near = [choice for choice in choices if _is_short_for(plain(value), choice)]
+    if len(near) == 1 and isinstance(value, str):
+        return near[0] if is_literal else parameter.type(near[0])
     raise wrong(parameter, one_of(choices), value)
+
+
+def _is_short_for(word: str, choice: Any) -> bool:
+    """Whether a word is the beginning of a choice's one word, or another form of it."""
+    text = str(choice).lower()
+    begins = len(word) >= MIN_SHORT and text.isalpha() and text.startswith(word)
+    return begins or (text != "" and word in (f"{text}s", f"{text}d", f"{text}ed"))
 
 
 def one_of(choices: Iterable[Any]) -> str:
@@ -198,6 +208,9 @@ def one_of(choices: Iterable[Any]) -> str:
     return f"one of {', '.join(str(choice) for choice in choices if choice != '')}"
 
 
+MIN_SHORT = 3
+"""Letters of the shortest beginning of a word that stands for it."""
+_FENCE = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*", re.DOTALL)
 _COMMAS = re.compile(r"[,\n](?![^(\n]*\))")
 """Not those within brackets, as in `rgb(1, 2, 3)`."""
 _NEXT_URL = re.compile(r"[\s,]+(?=https?://)")
@@ -221,10 +234,7 @@ def _as_list(value: Any, item: Parameter, *, parted: bool) -> list[Any]:
 
 def _as_object(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else {}
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
+        value = _decoded(parameter, value)
     if not isinstance(value, dict):
         raise wrong(parameter, "a JSON object", value)
     inner = parameter.value
@@ -232,6 +242,26 @@ def _as_object(parameter: Parameter, value: Any) -> Any:
         return value
     named = {key: replace(inner, name=f"{parameter.name}.{key}"[:80]) for key in value}
     return {key: coerce(named[key], item) for key, item in value.items()}
+
+
+def _decoded(parameter: Parameter, text: str) -> Any:
+    """The JSON of a text, also in a fence of Markdown or as Python writes it."""
+    fenced = _FENCE.fullmatch(text)
+    text = fenced[1] if fenced else text
+    found = json_inside(text)
+    if isinstance(found, dict):
+        with suppress(ValueError, TypeError, RecursionError):
+            return json.loads(json.dumps(found))
+    try:
+        return json.loads(text) if text.strip() else {}
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadInput(
+            f"'{parameter.name}' is not valid JSON at {place}.",
+            hint='Send an object like {"name": "value"}.',
+        ) from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"'{parameter.name}' is not valid JSON.") from None
 
 
 def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:

@@ -142,12 +142,23 @@ def _fitting(tool: Tool, parameter: Parameter, value: Any) -> Any:
     try:
         return coerce(parameter, value)
     except BadInput:
-        naming = compat_tables().naming(tool.name)
+        tables = compat_tables()
+        naming = tables.naming(tool.name)
         argument = ((naming and naming.arguments) or {}).get(plain(parameter.name))
-        word = str(value).strip().lower()
-        if argument is None or word not in argument.values:
+        words = dict(tables.words.get(tool.name, {}).get(parameter.name, {}))
+        words |= argument.values if argument else {}
+        meant = _meant(value, words)
+        if meant == value:
             raise
-        return coerce(parameter, argument.values[word])
+        return coerce(parameter, meant)
+
+
+def _meant(value: Any, words: Mapping[str, Any]) -> Any:
+    """A value in the words here, or a list of such; what has no other word stays."""
+    if not isinstance(value, list):
+        return words.get(str(value).strip().lower(), value)
+    found = [_meant(one, words) for one in value]
+    return [one for part in found for one in (part if isinstance(part, list) else [part])]
 
 
 def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:

@@ -6,11 +6,13 @@ import struct
 import zlib
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
+from tests.cases import each_case
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.toolbox import Toolbox
 
@@ -325,6 +327,9 @@ async def test_comparing(box: Toolbox, ws: Path) -> None:
     save(ws / "b.png", two)
     save(ws / "c.bmp", one)
     save(ws / "d.png", one.resize((120, 80)))
+    await refused(box, "edit_image", "bad_input", path="a.png", output="c.png", format="webp")
+    both = await ok(box, "edit_image", path="a.png", output="c.jpg", format="jpeg")
+    assert both.data["path"] == "c.jpg"
     same = await ok(box, "compare_images", image1Path="a.png", image2Path="a.png")
     assert same.data["identical"] is True
     assert "identical" in same.text
@@ -390,3 +395,30 @@ async def test_a_picture_that_changes_meanwhile_is_not_overwritten(ws: Path) -> 
         second = await ok(box, "edit_image", path="a.png", resize="50%")
     assert first.data["width"] == 30
     assert second.data["width"] == 15
+
+
+@each_case(
+    ("given", "size"),
+    [
+        ({"resize": [8, 6]}, (8, 6)),
+        ({"resize": {"width": 8, "height": 6}}, (8, 6)),
+        ({"crop": [0, 0, 5, 4]}, (5, 4)),
+        ({"crop": {"x": 0, "y": 0, "width": 5, "height": 4}}, (5, 4)),
+        ({"x": 1, "y": 1, "width": 5, "height": 4}, (5, 4)),
+        ({"angle": "90 degrees"}, (12, 16)),
+    ],
+)
+async def test_sizes_as_other_tools_have_them(
+    box: Toolbox, ws: Path, given: dict[str, Any], size: tuple[int, int]
+) -> None:
+    Image.new("RGB", (16, 12)).save(ws / "a.png")
+    done = await ok(box, "edit_image", image="a.png", output="b.png", **given)
+    assert (done.data["width"], done.data["height"]) == size
+
+
+async def test_a_picture_in_another_format(box: Toolbox, ws: Path) -> None:
+    Image.new("RGB", (16, 12)).save(ws / "a.png")
+    done = await ok(box, "edit_image", path="a.png", format="WEBP")
+    assert (done.data["path"], done.data["format"]) == ("a.webp", "WEBP")
+    same = await ok(box, "compare_images", paths=["a.png", "a.webp"])
+    assert "All pixels are the same" in same.text

@@ -133,7 +133,11 @@ async def test_a_page_is_sent_elsewhere(server, box):
     server["/page"] = Answer("<!doctype html><title>Log in</title>")
     server["/a.png"] = Answer(png(), kind="image/png")
     result = await box.call("fetch_images", {"urls": [f"{server.url}/page"]})
-    assert result.error.hint == "Send it as page_url."
+    assert result.error.code == "no_results"
+    server["/with"] = Answer("<!doctype html><title>A</title><p>Hen<img src=/a.png alt=hen>")
+    found = await box.call("fetch_images", {"url": f"{server.url}/with"})
+    assert found.error is None
+    assert "![hen](" in found.text
     both = await box.call("fetch_images", {"urls": [f"{server.url}/page", f"{server.url}/a.png"]})
     assert f"{server.url}/page Send it as page_url.\n" in both.text
 

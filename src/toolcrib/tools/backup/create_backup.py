@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.files.backups import BackupContents, Backups, default_name
+from toolcrib.files.backups import BackupContents, Backups, default_name, spelled_name
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted, some_of
@@ -35,7 +35,7 @@ async def create_backup(
     """
     backups = ctx.use(Backups)
     chosen = paths or [ctx.use(Workspace).start()]
-    name = name.strip() or default_name()
+    name = spelled_name(name) or default_name()
 
     def work(check: Checkpoint) -> tuple[BackupContents, int]:
         contents = backups.collect(chosen, check)

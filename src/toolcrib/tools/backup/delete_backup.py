@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, WRITE, Param, Right, tool
-from toolcrib.files.backups import Backups
+from toolcrib.files.backups import Backups, spelled_name
 from toolcrib.system.threads import in_thread
 
 
@@ -35,7 +35,7 @@ async def delete_backup(
 
     Without confirm it only shows which one.
     """
-    backups = ctx.use(Backups)
+    backups, name = ctx.use(Backups), spelled_name(name)
     stored = await in_thread(lambda _: backups.vault.find(name), ctx.deadline)
     if confirm:
         await in_thread(lambda _: backups.vault.remove(name), ctx.deadline)

@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.files.backups import BackupRestore, Backups
+from toolcrib.files.backups import BackupRestore, Backups, spelled_name
 from toolcrib.files.changes.changes import Changes
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -32,7 +32,7 @@ async def restore_backup(
 
     Files made since then stay. undo_changes takes the restoring back.
     """
-    backups = ctx.use(Backups)
+    backups, name = ctx.use(Backups), spelled_name(name)
     file = await in_thread(lambda _: backups.vault.read(name), ctx.deadline)
 
     def work(check: Checkpoint) -> BackupRestore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
@@ -69,7 +70,34 @@ OTHER_NAMES = {
 """What models call a kind, without dashes and underscores."""
 
 
+_PAGE = re.compile(
+    r"https?://(?:www\.)?github\.com/([^/\s?#]+/[^/\s?#]+?)(?:\.git)?"
+    r"(?:/(issues|pulls?|commits|releases|actions/runs)(?:/(\d+))?)?/?(?:[?#].*)?"
+)
+"""The address of a repository, or of one of its pages."""
+_OF_PAGE = {"issues": "issue", "pull": "pull", "pulls": "pull", "actions/runs": "run"}
+
+
+def _from_page(given: dict[str, Any]) -> None:
+    """The repository by its owner and name or by an address, which may name the rest too."""
+    key = "repo" if given.get("repo") else "repository"
+    name = given.get(key)
+    if given.get("owner") and isinstance(name, str) and name and "/" not in name:
+        given[key] = f"{given.pop('owner')}/{name}"
+    found = _PAGE.fullmatch(str(given.get("url") or "").strip())
+    if found is None:
+        return
+    del given["url"]
+    page, number = found[2] or "", found[3]
+    given.setdefault("repository", found[1])
+    lists = {"pull": "pulls", "actions/runs": "runs"}
+    given.setdefault("kind", (_OF_PAGE if number else lists).get(page, page) or "repository")
+    if number:
+        given.setdefault("number", number)
+
+
 def _adapt(given: dict[str, Any]) -> None:
+    _from_page(given)
     kind = given.get("kind")
     if isinstance(kind, str):
         given["kind"] = OTHER_NAMES.get(plain(kind), kind)

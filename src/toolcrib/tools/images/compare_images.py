@@ -21,6 +21,13 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     return READ | WRITE if arguments.get("output") else READ
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Both pictures in one list."""
+    for name in ("paths", "images", "imagepaths", "files"):
+        if isinstance(arguments.get(name), list) and len(arguments[name]) == len(("path", "other")):
+            arguments["path"], arguments["other"] = arguments.pop(name)
+
+
 @tool(
     group="images",
     rights=READ | WRITE,
@@ -33,6 +40,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
         output=("output_path",),
     ),
     effective_rights=_rights,
+    argument_adapter=_adapt,
 )
 async def compare_images(
     path: WorkspacePath,

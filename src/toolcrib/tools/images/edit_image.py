@@ -41,11 +41,36 @@ class ImageMark(TypedDict, total=False):
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
-    """Width and height, as many tools take them, are a size to fit."""
+    """Sizes and parts as lists or objects; width and height are a size to fit."""
+    for name, join in (("resize", "x"), ("crop", ",")):
+        given = arguments.get(name)
+        if isinstance(given, dict):
+            keys = ("width", "height") if name == "resize" else ("x", "y", "width", "height")
+            given = [given.pop(key, "") for key in keys] if given.keys() <= set(keys) else given
+        if isinstance(given, list):
+            arguments[name] = join.join(map(str, given))
+    _adapt_format(arguments)
+    if arguments.get("x") is not None and arguments.get("y") is not None:
+        keys = ("x", "y", "width", "height")
+        arguments["crop"] = ",".join(str(arguments.pop(key, "")) for key in keys)
     if arguments.get("resize") or not (arguments.get("width") or arguments.get("height")):
         return
     width, height = arguments.pop("width", None), arguments.pop("height", None)
     arguments["resize"] = f"{width or ''}x{height or ''}"
+
+
+def _adapt_format(arguments: dict[str, Any]) -> None:
+    """The ending of a new picture apart from its name; a name that ends otherwise is refused."""
+    ending = str(arguments.get("format") or "").lower().lstrip(".")
+    targets = [arguments.get(name) for name in ("output", "outputpath", "saveto")]
+    target = next((str(one) for one in targets if one), "")
+    sources = [arguments.get(name) for name in ("path", "imagepath", "image", "file")]
+    source = next((str(one) for one in sources if one), "")
+    if ending and not target and source:
+        arguments["output"] = f"{source.rpartition('.')[0] or source}.{ending}"
+    elif not target.lower().replace(".jpeg", ".jpg").endswith(f".{ending.replace('jpeg', 'jpg')}"):
+        return
+    arguments.pop("format", None)
 
 
 @tool(

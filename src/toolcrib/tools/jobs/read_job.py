@@ -49,8 +49,8 @@ async def read_job(
     if wait == "text" and not text:
         raise BadInput("wait=text needs 'text': what the output should contain.")
     wait = "text" if text else wait
-    await ctx.use(Jobs).find(id, ctx)
-    view = await _waited(ctx, id, wait, text, within=timeout, offset=offset)
+    job = await ctx.use(Jobs).find(id, ctx)
+    view = await _waited(ctx, job.id, wait, text, within=timeout, offset=offset)
     if view.result is not None:
         result = _result(ctx, view.record, view.result)
     else:

@@ -36,7 +36,7 @@ async def stop_job(
             f"Job {job.id} belongs to another conversation.",
             hint=f"The user can stop it: toolcrib call stop_job id={job.id}",
         )
-    job = (await jobs.stop(id)).record
+    job = (await jobs.stop(job.id)).record
     if not job.is_over:
         text = f"Job {job.id} ({job.title}) was told to stop and is still cleaning up."
         follow = Next("read_job", {"id": job.id, "wait": "exit"})

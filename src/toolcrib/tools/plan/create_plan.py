@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
@@ -43,11 +43,26 @@ def _mark_end(line: str) -> int:
     return found.end() if found else 0
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Steps as objects, such as `{"content": "Sow", "status": "pending"}`, are their texts."""
+    for name in ("steps", "todos", "tasks"):
+        if isinstance(arguments.get(name), list):
+            arguments[name] = [_text(step) for step in arguments[name]]
+
+
+def _text(step: Any) -> Any:
+    if not isinstance(step, dict):
+        return step
+    keys = ("content", "step", "title", "task", "text", "description", "name")
+    return next((step[key] for key in keys if isinstance(step.get(key), str)), step)
+
+
 @tool(
     group="plan",
     rights=WRITE,
     keywords=("todo", "task list", "steps", "checklist", "roadmap", "organize"),
     argument_aliases={"task": "goal", "title": "goal", "todos": "steps", "tasks": "steps"},
+    argument_adapter=_adapt,
 )
 async def create_plan(
     goal: Annotated[str, Param("What is to be reached.", plain=True)],

@@ -17,7 +17,13 @@ from toolcrib.memory.plans import Plans, StepStatus
     rights=WRITE,
     keywords=("todo", "check off", "tick", "complete", "progress", "mark"),
     aliases=("update_plan", "set_step_status"),
-    argument_aliases={"step": "index", "number": "index", "state": "status", "plan_id": "id"},
+    argument_aliases={
+        "step": "index",
+        "number": "index",
+        "state": "status",
+        "plan_id": "id",
+        "reason": "note",
+    },
 )
 async def update_plan_step(
     index: Annotated[Count, Param("From 1.")],

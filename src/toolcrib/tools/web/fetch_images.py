@@ -100,6 +100,11 @@ async def fetch_images(
     sources = unique(iter(await _image_sources(addresses, page_url, words, max_images, ctx)))
     chosen, rest = sources[:max_images], sources[max_images:]
     outcomes = await _save_all(chosen, folder, ctx)
+    if len(addresses) == 1 and not (page_url or words) and _are_pages(outcomes):
+        (page_url,) = addresses  # a page in place of an image: those that it has
+        sources = unique(iter(await _image_sources([], page_url, "", max_images, ctx)))
+        chosen, rest = sources[:max_images], sources[max_images:]
+        outcomes = await _save_all(chosen, folder, ctx)
     links = [await ctx.use(References).shorten(item.url, ctx.session) for item in chosen]
     result = _result(chosen, outcomes, links, folder, page_url or (words and "image search"))
     if not rest:
@@ -109,6 +114,10 @@ async def fetch_images(
     if not unsaved:
         return result
     return replace(result, truncated=True, next=Next("fetch_images", {"urls": unsaved}))
+
+
+def _are_pages(outcomes: Sequence[SavedImage | ToolError]) -> bool:
+    return all(isinstance(out, ToolError) and out.hint == PAGE_HINT for out in outcomes)
 
 
 def _folder(ctx: Ctx) -> SafePath:
