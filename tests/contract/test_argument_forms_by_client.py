@@ -153,9 +153,9 @@ def test_another_repository_is_not_meant(given: dict[str, Any]) -> None:
 
 
 async def test_a_source_as_an_address_of_a_file(tmp_path: Path) -> None:
-    for source in (f"file://{tmp_path}/work/a.csv", "sqlite:///a.csv"):
-        result = await answer(tmp_path, "query_database", {"source": source, "sql": "select 7"})
-        assert result.error is None, result.render()
+    given = {"source": f"file://{tmp_path}/work/a.csv", "sql": "select 7"}
+    result = await answer(tmp_path, "query_database", given)
+    assert result.error is None, result.render()
     remote = {"source": "postgres://a.csv", "sql": "select 7"}
     refused = await answer(tmp_path, "query_database", remote)
     assert refused.error

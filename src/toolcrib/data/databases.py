@@ -70,7 +70,7 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
         BadInput: it is an address.
         PathDenied, NotConfigured: as for any path.
     """
-    bare = value.strip().strip("`").removeprefix("sqlite:///")
+    bare = value.strip().strip("`")
     if bare in ("", MEMORY):
         return NamedSource(MEMORY)
     if bare in ctx.config.sql.sources:
@@ -82,7 +82,7 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
             hint="Name a SQLite, CSV, Parquet or JSON file, or a folder of them"
             f"{f', or one of: {servers}' if servers else ''}.",
         )
-    return resolve_readable(bare if "://" in value else value, ctx)
+    return resolve_readable(value, ctx)
 
 
 SourceArgument: TypeAlias = Annotated[
