@@ -100,7 +100,7 @@ async def fetch_images(
     sources = unique(iter(await _image_sources(addresses, page_url, words, max_images, ctx)))
     chosen, rest = sources[:max_images], sources[max_images:]
     outcomes = await _save_all(chosen, folder, ctx)
-    if len(addresses) == 1 and not (page_url or words) and _are_pages(outcomes):
+    if len(addresses) == 1 and not (page_url or words) and _is_page_meant(addresses[0], outcomes):
         (page_url,) = addresses  # a page in place of an image: those that it has
         sources = unique(iter(await _image_sources([], page_url, "", max_images, ctx)))
         chosen, rest = sources[:max_images], sources[max_images:]
@@ -116,8 +116,10 @@ async def fetch_images(
     return replace(result, truncated=True, next=Next("fetch_images", {"urls": unsaved}))
 
 
-def _are_pages(outcomes: Sequence[SavedImage | ToolError]) -> bool:
-    return all(isinstance(out, ToolError) and out.hint == PAGE_HINT for out in outcomes)
+def _is_page_meant(address: str, outcomes: Sequence[SavedImage | ToolError]) -> bool:
+    """Whether a page came, and not in place of what its address calls an image."""
+    are_pages = all(isinstance(out, ToolError) and out.hint == PAGE_HINT for out in outcomes)
+    return are_pages and not _extension(address)
 
 
 def _folder(ctx: Ctx) -> SafePath:
