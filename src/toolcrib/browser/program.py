@@ -57,6 +57,9 @@ CLOSED_WAYS = (
     "--disable-print-preview",
     "--deny-permission-prompts",
     "--disable-notifications",
+    # Which fields the forms of a page have is no one's business. Its feature cannot be disabled
+    # here: of two --disable-features the last one holds, and playwright has a list of its own.
+    "--autofill-server-url=about:blank",
 )
 NOWHERE = "http://127.0.0.1:9"
 """The proxy of what belongs to no conversation: nothing listens there."""
