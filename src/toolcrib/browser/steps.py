@@ -422,7 +422,8 @@ class Steps:
             return PageElement(hidden, _target(step))
 
     async def _dialog(self, tab: Tab, step: BrowserStep) -> str:
-        tab.dialog_answer = step.get("value", "") or "accept"
+        text = step.get("value", "")
+        tab.dialog_answer = _ANSWERS.get(text.strip().lower(), text)
         return f"dialogs are answered with {tab.dialog_answer[:60]}"
 
     async def _evaluate(self, tab: Tab, step: BrowserStep) -> str:
@@ -435,6 +436,11 @@ class Steps:
         return f"evaluated to {one_line(tab.masked(repr(found)))[:2000]}"
 
 
+_ANSWERS = {
+    **dict.fromkeys(("", "accept", "yes", "ok", "true", "confirm"), "accept"),
+    **dict.fromkeys(("dismiss", "no", "cancel", "false", "deny", "reject"), "dismiss"),
+}
+"""The words for the buttons of a dialog; any other text is for a prompt."""
 NEW_TAB_SECONDS = 1.0
 """A link to a new tab is waited for so long: the browser tells of the tab after the click."""
 _SET_VALUE = """(e, value) => {

@@ -449,22 +449,19 @@ class Tab:
     async def _opened_dialog(self, dialog: Dialog) -> None:
         """Answer a dialog at once: until then the page stands still."""
         self.dialogs += 1
-        answer = self.dialog_answer
         usual = "accept" if dialog.type in ("alert", "beforeunload") else "dismiss"
+        answer, text = self.dialog_answer, None
+        if answer not in (None, "accept", "dismiss"):  # a text says nothing to other dialogs
+            answer, text = ("accept", answer) if dialog.type == "prompt" else (None, None)
+        did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
         with suppress(Exception):
-            if (answer or usual) == "dismiss":
-                await dialog.dismiss()
-            elif dialog.type == "prompt" and answer not in (None, "accept"):
-                await dialog.accept(answer)
-            else:
-                await dialog.accept()
+            await (dialog.dismiss() if did == "dismissed" else dialog.accept(text))
         if self.dialogs > MAX_DIALOGS:
             return
-        did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
-        text = f"Dialog ({dialog.type}) {did}: {self.masked(one_line(dialog.message))[:300]}"
+        note = f"Dialog ({dialog.type}) {did}: {self.masked(one_line(dialog.message))[:300]}"
         if answer is None and did == "dismissed":
-            text += " [to accept it: a step dialog before the one that opens it]"
-        self.note(text)
+            note += " [to accept it: a step dialog, value=accept, before the one that opens it]"
+        self.note(note)
 
     async def drop_downloads(self) -> None:
         """End and forget what was downloaded and not saved."""

@@ -68,8 +68,8 @@ def _adapt(step: dict[str, Any]) -> None:
     action = SPELLINGS.get(plain(step[name]), step[name])
     _adapt_wait(step, waits=plain(action) == "wait")
     for key, value in list(step.items()):
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            step[key] = str(value)
+        if isinstance(value, int | float):
+            step[key] = str(value).lower() if isinstance(value, bool) else str(value)
     if plain(action) == "uncheck":
         action, step["value"] = "check", "false"
     elif action == "goto" and "url" not in step:
