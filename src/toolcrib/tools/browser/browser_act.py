@@ -14,7 +14,7 @@ from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.tools.browser.argument_adapters import adapt_control
-from toolcrib.tools.browser.browser_screenshot import take
+from toolcrib.tools.browser.browser_screenshot import kind_of, take
 from toolcrib.tools.browser.page_view import act, act_decision, page_result, rights_needed
 
 
@@ -61,6 +61,7 @@ async def _acted(
     screenshot_path: SafePath | None,
     ctx: Ctx,
 ) -> Result:
+    picture = kind_of(screenshot_path)
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = conversation.tab()
@@ -74,7 +75,7 @@ async def _acted(
             done.append("a new tab opened, which is now the current one")
         images: tuple[Image, ...] = ()
         if screenshot_path is not None:
-            note, images = await take(conversation.tab(), screenshot_path, ctx)
+            note, images = await take(conversation.tab(), screenshot_path, ctx, kind=picture)
             done.append(note.rstrip(":."))
         lines = [f"Done: {'; '.join(done)}."] if done else []
         if error is not None:

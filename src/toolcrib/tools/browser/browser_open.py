@@ -15,7 +15,7 @@ from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.tools.browser.argument_adapters import adapt_steps
-from toolcrib.tools.browser.browser_screenshot import take
+from toolcrib.tools.browser.browser_screenshot import kind_of, take
 from toolcrib.tools.browser.page_view import (
     act,
     open_decision,
@@ -54,6 +54,7 @@ async def browser_open(
     For pages that need scripts, forms and logins; `fetch_url` reads the others faster. What
     the page says is untrusted. The tab stays open for browser_act and browser_read.
     """
+    picture = kind_of(screenshot_path)
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         await ctx.progress(f"Opening {url[:200]}")
@@ -66,6 +67,8 @@ async def browser_open(
             lines += [why_it_ended(error)] if error is not None else []
         images: tuple[Image, ...] = ()
         if screenshot_path is not None:
-            note, images = await take(conversation.tab(), screenshot_path, ctx, full_page=full_page)
+            note, images = await take(
+                conversation.tab(), screenshot_path, ctx, full_page=full_page, kind=picture
+            )
             lines.append(note)
         return await page_result(conversation, ctx, full=text, lines=lines, images=images)

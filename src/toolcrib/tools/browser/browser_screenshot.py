@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator
 
 Picture = Literal["png", "jpeg", "pdf"]
+_ENDINGS: dict[str, Picture] = {"png": "png", "jpg": "jpeg", "jpeg": "jpeg", "pdf": "pdf"}
 JPEG_QUALITY = 80
 CAPTURE_SECONDS = 20.0
 _PASSWORDS = "input[type=password]"
@@ -72,6 +73,7 @@ async def browser_screenshot(
     """
     if format == "pdf" and path is None:
         raise BadInput("A PDF is not shown: it needs a path.", hint="Such as path=page.pdf.")
+    kind = kind_of(path, format)
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = (await open_tab(url, ctx))[1] if url else conversation.tab()
@@ -86,7 +88,7 @@ async def browser_screenshot(
                 await wait_until(tab, wait_for, ctx.remaining(ctx.config.browser.timeout))
             if delay:
                 await tab.page.wait_for_timeout(delay * 1000)
-            note, images = await take(tab, path, ctx, ref=ref, full_page=full_page, kind=format)
+            note, images = await take(tab, path, ctx, ref=ref, full_page=full_page, kind=kind)
         finally:
             if (width or height) and old is not None and not tab.page.is_closed():
                 await tab.page.set_viewport_size(old)
@@ -107,7 +109,7 @@ async def take(
     *,
     ref: str = "",
     full_page: bool = False,
-    kind: Picture | None = None,
+    kind: Picture = "png",
 ) -> tuple[str, tuple[Image, ...]]:
     """Take a picture, and save it where a path is given: what was done, and the picture.
 
@@ -116,8 +118,6 @@ async def take(
         Unavailable: the browser could not.
     """
     tab.refuse_scheme()
-    if kind is None or kind == "png":  # the usual one: a name can say another
-        kind = _kind(path)
     content = await _captured(tab, ref, kind, full_page=full_page)
     saved = "" if path is None else await save(path, content, browser_screenshot.name, ctx)
     if kind == "pdf" or len(content) > MAX_PICTURE_BYTES:
@@ -126,9 +126,20 @@ async def take(
     return saved or "The picture:", (Image(content, f"image/{kind}"),)
 
 
-def _kind(path: SafePath | None) -> Picture:
-    ending = path.name.rpartition(".")[2].lower() if path is not None else ""
-    return "pdf" if ending == "pdf" else "jpeg" if ending in ("jpg", "jpeg") else "png"
+def kind_of(path: SafePath | None, kind: Picture = "png") -> Picture:
+    """What the name of a file says that a picture is; without an ending it is of the kind given.
+
+    Raises:
+        BadInput: the name is of another kind, or of one that browsers do not write.
+    """
+    if path is None or "." not in path.name:
+        return kind
+    named = _ENDINGS.get(path.name.rpartition(".")[2].lower())
+    if named is None or kind not in ("png", named):  # png is the usual one
+        raise BadInput(
+            f"{path.name} is no name for a {kind}.", hint="End it in .png, .jpg or .pdf."
+        )
+    return named
 
 
 async def _captured(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> bytes:

@@ -266,7 +266,7 @@ async def page_text(tab: Tab, ctx: Ctx) -> str:
     """The readable text of the page as it is now, as Markdown."""
     tab.refuse_scheme()
     html = (await page_html(tab)).encode("utf-8", "replace")
-    page = await convert_page(RawPage(tab.url, "text/html", "utf-8", html), ctx)
+    page = await convert_page(RawPage(tab.url, "text/html", "utf-8", html, whole=True), ctx)
     return tab.masked(page.text) or "(no text)"
 
 
