@@ -25,7 +25,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     group="browser",
     rights=WRITE | NET,
     keywords=("console", "network", "requests", "errors", "download", "downloads", "debug"),
-    aliases=("browser_console_messages", "browser_network_requests", "browser_downloads"),
+    aliases=("browser_console_messages",),
     argument_aliases={"path": "save_as", "type": "kind"},
     effective_rights=_rights,
 )

@@ -12,14 +12,18 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.net.egress.url import web_origin
+from toolcrib.text.tokens import estimate, longest_head
 from toolcrib.tools.browser.page_view import header, page_result, page_text, paged, refusal_lines
+
+MIN_TOKENS = 20
+"""Of the page, also where its head takes all that is wanted."""
 
 
 @tool(
     group="browser",
     rights=NET,
     keywords=("snapshot", "accessibility", "refs", "elements", "look", "page"),
-    aliases=("browser_snapshot", "browser_read_page", "browser_find", "browser_get_text"),
+    aliases=("browser_snapshot", "browser_read_page", "browser_find"),
     argument_aliases={"fuzzy_find": "find", "full_read": "full", "max_results": "limit"},
 )
 async def browser_read(
@@ -64,20 +68,26 @@ async def browser_read(
         body = "\n".join(f"- {match.line()}" for match in found)
     else:
         chars = ctx.config.browser.snapshot_chars if not max_tokens else max_tokens * 3
-        whole = text if full else snapshot.render(chars if not offset else 10**9, urls=bool(ref))
+        whole = text if full else snapshot.render(chars, urls=bool(ref))
         if offset and offset >= len(whole):
-            raise BadInput(f"The page ends before {offset:,}: it has {len(whole):,} characters.")
-        if offset and not full:
-            whole = snapshot.render(chars, urls=bool(ref))
+            raise BadInput(
+                f"The page ends before {offset:,}: it has {len(whole):,} characters.",
+                hint="A folded list is unfolded by its ref." if not full else "",
+            )
+        if max_tokens:
+            room = max(max_tokens - estimate("\n".join(lines)), MIN_TOKENS)
+            chars = min(chars, longest_head(whole[offset:], room))
+            again["max_tokens"] = max_tokens
         body, rest = paged(whole, offset, chars)
         again |= {"full": True} if full else {}
     onward = Next(browser_read.name, {**again, "offset": rest}) if rest else None
+    answer = "\n".join([*lines, "", body])
     return Result(
-        text="\n".join([*lines, "", body]),
+        text=answer,
         data={"url": tab.masked(tab.url)},
         source=web_origin(tab.url) or tab.url[:100],
         private=conversation.is_logged_in(tab),
         truncated=onward is not None,
         next=onward,
-        max_tokens=max_tokens or 0,
+        max_tokens=max(max_tokens, estimate(answer)) if max_tokens else 0,
     )
