@@ -4,95 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from toolcrib.browser.browser_step import LOOKING, BrowserStep, check_steps, key_of
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.elements import PageElement, find_element, looks_like_selector
+from toolcrib.browser.snapshots import folded
 from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotConfigured, NotFound, TimedOut, ToolError
-from toolcrib.core.tool import NET, READ, SEND, Param, Right
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.net.egress.public_url import BrowserUrl
 from toolcrib.net.egress.url import web_origin
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
 
 if TYPE_CHECKING:
-    from playwright.async_api import FilePayload
+    from playwright.async_api import ElementHandle, FilePayload
 
-Action = Literal[
-    "click",
-    "double_click",
-    "type",
-    "press",
-    "select",
-    "check",
-    "hover",
-    "drag",
-    "scroll",
-    "wait",
-    "goto",
-    "back",
-    "forward",
-    "reload",
-    "upload",
-    "dialog",
-    "evaluate",
-]
-LOOKING = frozenset(("hover", "scroll", "wait", "goto", "back", "forward", "reload"))
-"""Steps that look, or go on to a URL; all others may change something at the site."""
-MAX_STEPS = 50
 MAX_WAIT_SECONDS = 30.0
 MAX_UPLOAD_BYTES = 50_000_000
 SECRET = "secret:"  # noqa: S105 - how a value names one
 SCROLL_SHARE = 0.8
 """Of the height of the window, for one step of scrolling."""
-
-
-class _Named(TypedDict):
-    action: Annotated[Action, Param(aliases=("type", "kind", "name"))]
-
-
-class BrowserStep(_Named, total=False):
-    """One step. `target` is a ref of the snapshot, the visible text, or a selector."""
-
-    target: Annotated[
-        str,
-        Param(
-            "Ref, text or selector.",
-            aliases=("ref", "selector", "element", "wait_for_selector"),
-        ),
-    ]
-    value: Annotated[
-        str,
-        Param(
-            "Text or key.",
-            aliases=("text", "key", "option", "script", "expression", "seconds", "ms", "to"),
-        ),
-    ]
-    url: Annotated[BrowserUrl, Param("goto", aliases=("href",))]
-    path: Annotated[WorkspacePath, Param("upload", aliases=("file",))]
-
-
-def rights_of(steps: Sequence[Mapping[str, Any]] | None) -> Right:
-    """What a list of steps may do."""
-    rights = NET
-    for step in steps or ():
-        if step.get("action") not in LOOKING:
-            rights |= SEND
-        if step.get("action") == "upload":
-            rights |= READ
-    return rights
-
-
-def acts(steps: Sequence[Mapping[str, Any]] | None) -> bool:
-    """Whether a list of steps can change something at a site."""
-    return bool(rights_of(steps) & SEND)
 
 
 _Act = Callable[[Tab, BrowserStep], Awaitable[str]]
@@ -127,8 +63,7 @@ class Steps:
             NotFound, Conflict: its element is not there, or is not the only one.
             TimedOut: it was not possible in time.
         """
-        if len(steps) > MAX_STEPS:
-            raise BadInput(f"At most {MAX_STEPS} steps in one call, not {len(steps)}.")
+        check_steps(steps, self._ctx)
         for number, step in enumerate(steps, 1):
             tab = self._conversation.tab()
             if step["action"] not in LOOKING:
@@ -163,7 +98,7 @@ class Steps:
             except Late as error:
                 if "performing" in str(error):  # done once is done: a second time could harm
                     return f"{step['action']} {_target(step)} (the page is still busy with it)"
-                if attempt == 2 or "element is not enabled" in str(error):
+                if attempt == 2 or any(state in str(error) for state in _LASTING):
                     raise TimedOut(
                         f"{_target(step)} could not be used within {self._seconds:g} s: it is "
                         f"{_obstacle(str(error))}.",
@@ -193,6 +128,7 @@ class Steps:
 
         handle = await element.locator.element_handle()  # a failed click ends the reference
         opens, came = await handle.evaluate(_OPENS_A_TAB), self._conversation.tab_came
+        await _note_invalid_fields(tab, handle, pressed=False)
         came.clear()
         try:
             if double:
@@ -215,9 +151,7 @@ class Steps:
         from playwright.async_api import Error
 
         element = await self._element(tab, step, field=True)
-        value = step.get("value")
-        if value is None:
-            raise BadInput("The step names no text to type.", hint='value="" empties the field.')
+        value = step.get("value", "")
         if value.startswith(SECRET):
             await self._type_secret(tab, element, step)
             return f"typed into {element.name}"
@@ -286,11 +220,12 @@ class Steps:
         await handle.evaluate(_SET_VALUE, text)
 
     async def _press(self, tab: Tab, step: BrowserStep) -> str:
-        key = _key(step.get("value", ""))
-        if not key:
-            raise BadInput("The step names no key.", hint='Such as value="Enter" or "Control+A".')
+        key = key_of(step.get("value", ""))
         if step.get("target"):
             element = await self._element(tab, step)
+            if key == "Enter":
+                field = await element.locator.element_handle()
+                await _note_invalid_fields(tab, field, pressed=True)
             await element.locator.press(key)
             return f"pressed {key[:30]} in {element.name}"
         await tab.page.keyboard.press(key)
@@ -301,28 +236,30 @@ class Steps:
 
         element = await self._element(tab, step, field=True)
         wanted = step.get("value", "")
-        options: list[str] = await element.locator.evaluate(
-            "e => Array.from(e.options || [], o => o.label || o.text)"
+        options: list[list[str]] = await element.locator.evaluate(
+            "e => Array.from(e.options || [], o => [o.label || o.text, o.value])"
         )
+        labels = [label for label, _ in options]
         if not options:
             raise BadInput(
                 f"{_target(step)} is no list of the browser's own.",
                 hint="Click it, then click the entry that it shows.",
             )
-        several: str | list[str] = wanted
-        if wanted not in options and await element.locator.evaluate("e => e.multiple"):
-            several = [each.strip() for each in wanted.split(",")]
+        is_parted = wanted not in labels and await element.locator.evaluate("e => e.multiple")
+        parts = [each.strip() for each in wanted.split(",")] if is_parted else [wanted]
+        found = [_option(part, options) for part in parts]
         try:
-            await element.locator.select_option(label=several, timeout=1000)
+            if None in found:  # it may still be on its way to the list
+                await element.locator.select_option(label=parts, timeout=1000)
+            else:
+                indices = [each for each in found if each is not None]
+                await element.locator.select_option(index=indices, timeout=1000)
         except Error:
-            try:
-                await element.locator.select_option(value=several, timeout=1000)
-            except Error:
-                raise BadInput(
-                    f"{_target(step)} has no option '{wanted[:60]}'.",
-                    hint="It has:",
-                    quote=", ".join(options[:20])[:500],
-                ) from None
+            raise BadInput(
+                f"{_target(step)} has no option '{wanted[:60]}'.",
+                hint="It has:",
+                quote=", ".join(labels[:20])[:500],
+            ) from None
         return f"selected {wanted[:60]} in {element.name}"
 
     async def _check(self, tab: Tab, step: BrowserStep) -> str:
@@ -375,8 +312,6 @@ class Steps:
 
     async def _goto(self, tab: Tab, step: BrowserStep) -> str:
         url = step.get("url", "")
-        if not url:
-            raise BadInput("The step names no url.")
         await visit(self._conversation, tab, url, self._ctx)
         return f"went to {url[:200]}"
 
@@ -391,9 +326,7 @@ class Steps:
         return {"reload": "reloaded", "back": "went back"}.get(action, "went forward")
 
     async def _upload(self, tab: Tab, step: BrowserStep) -> str:
-        path = step.get("path")
-        if path is None:
-            raise BadInput("The step names no path of a file.")
+        path = step["path"]
         element = await self._file_field(tab, step)
         content = await in_thread(lambda _: path.read_bytes(MAX_UPLOAD_BYTES), self._ctx.deadline)
         payload: FilePayload = {
@@ -427,11 +360,6 @@ class Steps:
         return f"dialogs are answered with {tab.dialog_answer[:60]}"
 
     async def _evaluate(self, tab: Tab, step: BrowserStep) -> str:
-        if not self._ctx.config.browser.evaluate:
-            raise Denied(
-                "Scripts of a model do not run in pages.",
-                hint="Only the user can allow it: browser.evaluate = true.",
-            )
         found = await tab.page.evaluate(step.get("value", ""))
         return f"evaluated to {one_line(tab.masked(repr(found)))[:2000]}"
 
@@ -454,6 +382,14 @@ _OPENS_A_TAB = """e => {
   const link = e.closest('a[target], area[target]');
   return !!link && !['', '_self', '_parent', '_top'].includes(link.target);
 }"""
+_INVALID_FIELDS = """(e, pressed) => {
+  const sender = e.closest('button, input'), form = sender && sender.form;
+  if (!form || form.noValidate || sender.formNoValidate) return [];
+  if (!pressed && !['submit', 'image'].includes(sender.type)) return [];
+  const named = f => f.ariaLabel || f.labels?.[0]?.innerText || f.placeholder || f.name || f.type;
+  return [...form.elements].filter(f => f.willValidate && !f.validity.valid).slice(0, 5)
+    .map(f => named(f).trim().slice(0, 60) + ': ' + f.validationMessage);
+}"""
 _DURATION = re.compile(
     r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|milliseconds|s|secs?|seconds?)?", re.IGNORECASE
 )
@@ -471,6 +407,12 @@ def _duration(text: str) -> float | None:
     if unit.startswith("m") or (not unit and number > MAX_WAIT_SECONDS):
         number /= 1000
     return min(number, MAX_WAIT_SECONDS)
+
+
+async def _note_invalid_fields(tab: Tab, sender: ElementHandle, *, pressed: bool) -> None:
+    """Say which fields keep the browser from sending a form, as it shows a person in a bubble."""
+    for field in await sender.evaluate(_INVALID_FIELDS, pressed):
+        tab.note(f"The form is not sent: {one_line(field)[:300]}")
 
 
 async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> None:
@@ -498,6 +440,8 @@ async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> N
     try:
         await tab.goto(url, ctx.remaining(ctx.config.browser.timeout))
     except ToolError as failure:
+        if tab.url.startswith("chrome-error:"):
+            await tab.leave_error_page()
         if (error := new(conversation.refusals())) is not None:
             conversation.take_refusals()  # the failure tells it
             raise error from None
@@ -505,8 +449,7 @@ async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> N
     # Of a site without TLS the guard's own answer looks like a page of it.
     answers = {403: conversation.refusals, 502: conversation.failures, 504: conversation.failures}
     if tab.status in answers and (error := new(answers[tab.status]())) is not None:
-        with suppress(Exception):
-            await tab.page.goto("about:blank")
+        await tab.leave_error_page()
         raise error
 
 
@@ -561,6 +504,17 @@ _OBSTACLES = {
     "intercepts pointer events": "covered",
     "element is not editable": "not to be changed",
 }
+_LASTING = ("element is not enabled", "element is not editable")
+
+
+def _option(wanted: str, options: Sequence[Sequence[str]]) -> int | None:
+    """Where an option stands by its label or value, also where case is all that differs."""
+    for form in (str, folded):
+        for part in (0, 1):
+            names = [form(option[part]) for option in options]
+            if form(wanted) in names:
+                return names.index(form(wanted))
+    return None
 
 
 def _unfit(kind: str, step: BrowserStep) -> BadInput:
@@ -584,38 +538,6 @@ def _number(text: str) -> float:
         raise BadInput(
             f"'{text[:40]}' is no way to scroll.", hint="up, down, top, bottom, or pixels."
         ) from None
-
-
-_KEYS = {
-    "ctrl": "Control",
-    "cmd": "Meta",
-    "command": "Meta",
-    "win": "Meta",
-    "option": "Alt",
-    "return": "Enter",
-    "esc": "Escape",
-    "del": "Delete",
-    "space": "Space",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "pgup": "PageUp",
-    "pgdn": "PageDown",
-    "pageup": "PageUp",
-    "pagedown": "PageDown",
-}
-
-
-def _key(text: str) -> str:
-    """A key with others held, as `ctrl+a`, by the names that browsers have for them."""
-    if len(text) < 2 or text.endswith("++"):
-        return text
-    found = []
-    for name in map(str.strip, text.split("+")):
-        named = name.title() if len(name) > 1 and name.islower() else name
-        found.append(_KEYS.get(name.lower(), named))
-    return "+".join(found)
 
 
 def _target(step: BrowserStep) -> str:

@@ -51,11 +51,14 @@ INTERRUPTION_SECONDS = 2.0
 MAX_ROUNDS = 5
 ROUND_SECONDS = 3.0
 """A page that goes on to another so often, each time within so long, is held where it is."""
+CONTENT_SECONDS = 3.0
+"""A page that shows nothing at all is waited for so long."""
 SNAPSHOT_SECONDS = 10.0
 FRAME_SECONDS = 1.0
 """A frame that holds no document yet is waited for so long, once."""
 ANSWER_SECONDS = 1.0
 """A page whose scripts keep it busy for longer is not used for another URL."""
+MAX_RICH_TEXTS = 50
 MAX_SEEN = 20_000
 """Elements that are remembered, so that a stale reference can be told what it was."""
 SCHEMES = ("http", "https", "about", "blob", "data", "chrome-error")
@@ -85,6 +88,7 @@ _FRAMES = """() => new Promise(done => {
   requestAnimationFrame(next);
   setTimeout(end, 100);
 })"""
+_RICH_TEXT = "e => e.isContentEditable ? e.innerText.slice(0, 2000) : ''"
 _LOAD_LAZY_FRAMES = """() => {
   for (const e of document.querySelectorAll('iframe[loading=lazy]')) e.loading = 'eager';
 }"""
@@ -231,6 +235,18 @@ class Tab:
         await self.settle(seconds, arrived=True)
         return response
 
+    async def leave_error_page(self) -> None:
+        """Go back from what stands in place of a URL that could not be opened."""
+        from playwright.async_api import Error
+
+        wrong, self.status = self.url, 0
+        with suppress(Error):
+            await self.page.go_back(wait_until="commit", timeout=INTERRUPTION_SECONDS * 1000)
+        if self.url == wrong:
+            with suppress(Error):
+                await self.page.goto("about:blank")
+        await self.settle(INTERRUPTION_SECONDS, arrived=True)
+
     async def _go(self, url: str, seconds: float) -> Response | None:
         """Navigate; once more where another navigation, begun before, came between."""
         from playwright.async_api import Error
@@ -308,6 +324,15 @@ class Tab:
             return False
         return changes == 0 and not self.pending and self.changed_at == before
 
+    async def wait_for_content(self) -> None:
+        """Wait for the first text of a page whose scripts are still to make it."""
+        from playwright.async_api import Error
+
+        with suppress(Error):
+            timeout = CONTENT_SECONDS * 1000
+            await self.page.wait_for_function("document.body?.innerText.trim()", timeout=timeout)
+            await self.settle(CONTENT_SECONDS)
+
     async def snapshot(self) -> PageSnapshot:
         """The accessible content of the page as it is now, passwords and secrets hidden.
 
@@ -330,6 +355,7 @@ class Tab:
                 raise failure from None
             raise no_answer(one_line(str(error))[:200]) from None
         self.latest = parse(self.masked(text), passwords) if passwords else snapshot
+        await self._fill_in_rich_text(self.latest)
         if len(self.seen) > MAX_SEEN:
             self.seen.clear()
         self.seen.update(self.latest.by_ref)
@@ -361,6 +387,29 @@ class Tab:
                     self.moved.clear()
                     await self.moved.wait()
         self.given_up = self._unloaded()
+
+    async def _fill_in_rich_text(self, snapshot: PageSnapshot) -> None:
+        """Give text boxes without a text the one that they hold as content, not as a value.
+
+        Playwright leaves out what is in an element of this role, unless it is a box of its own.
+        """
+        from playwright.async_api import Error
+
+        boxes = [
+            node
+            for node in snapshot.by_ref.values()
+            if node.role == "textbox" and not any(it.text for it in node.walk())
+        ][:MAX_RICH_TEXTS]
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                counts = [
+                    await frame.locator("[contenteditable]").count()
+                    for frame in (self.page.frames if boxes else ())
+                ]
+                for node in boxes if any(counts) else ():
+                    box = self.page.locator(f"aria-ref={node.ref}")
+                    text = str(await box.evaluate(_RICH_TEXT, timeout=ANSWER_SECONDS * 1000))
+                    node.text = self.masked(spaced_once(text))
 
     async def _passwords(self) -> frozenset[str]:
         from playwright.async_api import Error

@@ -116,3 +116,114 @@ async def test_a_page_is_read_on_where_it_was_left(desk: Desk) -> None:
         last = max(n for n in range(400) if f"Line {n} of" in seen)
         assert all(f"Line {n} of" in seen for n in range(last))
     await talk("close")
+
+
+RICH = """<title>Rich</title><div contenteditable role=textbox aria-label=Editor>old <b>text</b>
+</div><label>Plain <input></label><div contenteditable role=textbox aria-label=Note></div>"""
+
+
+async def test_what_is_typed_into_rich_text_is_seen(desk: Desk) -> None:
+    desk.app.pages["/rich"] = RICH
+    assert "old text" in (await desk("open", url=f"{desk.url}/rich")).text
+    assert '+ textbox "Editor"' in await desk.act("type Editor = brand new")
+    assert 'textbox "Editor"' in (await desk("read", find="brand new")).text
+    assert ": later" in await desk.act("type Note = later")
+
+
+LATE = """<title>Late</title><div id=app></div><script>
+fetch('/slow').then(() => setTimeout(() => app.innerHTML = '<p>Here it is</p>', 500))</script>"""
+
+
+async def test_a_page_that_comes_late_is_waited_for(desk: Desk) -> None:
+    desk.app.pages["/late"] = LATE
+    assert "Here it is" in (await desk("open", url=f"{desk.url}/late")).text
+    assert "Here it is" in (await desk("open", url=f"{desk.url}/late", text=True)).text
+
+
+async def test_a_page_without_a_text_says_so(desk: Desk) -> None:
+    desk.app.pages["/bare"] = "<title>Bare</title><script>fetch('/nothing')</script>"
+    opened = (await desk("open", url=f"{desk.url}/bare")).text
+    assert "shows no text yet" in opened
+    assert "wait_for" in opened
+    assert "shows no text yet" in (await desk("read")).text
+
+
+REQUIRED = """<title>Required</title><form action=/echo>
+<label>User name <input name=user required></label>
+<input name=mail type=email placeholder=Mail value=none><button>Send</button>
+<button formnovalidate name=draft value=yes>Draft</button></form>"""
+
+
+async def test_a_form_that_is_not_sent_says_which_field_is_missing(desk: Desk) -> None:
+    desk.app.pages["/required"] = REQUIRED
+    await desk("open", url=f"{desk.url}/required")
+    for steps in (["click Send"], ["press Mail = Enter"]):
+        reply = await desk.act(*steps)
+        assert "The form is not sent: User name: " in reply
+        assert "The form is not sent: Mail: " in reply
+    assert "is not sent" not in await desk.act("click Draft")
+    await desk("open", url=f"{desk.url}/required")
+    assert '"user": "ann"' in await desk.act(
+        "type User name = ann", "type Mail = a@example.com", "click Send"
+    )
+
+
+async def test_goto_goes_on_from_the_page(desk: Desk) -> None:
+    await desk("open", url=f"{desk.url}/pages")
+    assert '{"a": "b"}' in await desk.act("goto /echo?a=b")
+    opened = await desk("open", url=f"{desk.url}/pages", actions=[step("goto /echo?c=d")])
+    assert '{"c": "d"}' in opened.text
+    assert "This is page 3" in await desk.act(f"goto {desk.url}/pages", "goto ?page=3")
+    empty = desk.talk("nothing there")
+    refused = await empty.refused("act", actions=[step("goto /echo")])
+    assert "no page is open" in refused.lower()
+
+
+async def test_a_failed_goto_leaves_the_page_where_it_was(desk: Desk) -> None:
+    await desk("open", url=f"{desk.url}/echo?still=here")
+    await desk.refused("act", actions=[step("goto http://no-such-host.invalid/")])
+    after = (await desk("read")).text
+    assert "/echo?still=here" in after
+    assert "chrome-error" not in after
+    await desk.refused("open", url="http://no-such-host.invalid/")
+    assert "/echo?still=here" in (await desk("read")).text
+
+
+LOCKED = """<title>Locked</title>
+<label>Language <select><option value=en>English<option value=de>German</select></label>"""
+
+
+async def test_an_option_is_chosen_whatever_its_case(desk: Desk) -> None:
+    desk.app.pages["/locked"] = LOCKED
+    talk = desk.talk("locked")
+    await talk("open", url=f"{talk.url}/locked")
+    assert "[selected]" in await talk.act("select Language = german")
+    assert '- option "German"' in await talk.act("select Language = EN")
+    assert "English, German" in await talk.refused(
+        "act", actions=[step("select Language = French")]
+    )
+    await talk("close")
+
+
+IMPOSSIBLE: dict[str, tuple[dict[str, object], str]] = {
+    "a script": ({"action": "evaluate", "value": "1"}, "browser.evaluate"),
+    "a file without a path": ({"action": "upload", "target": "File"}, "path=report.csv"),
+    "a key that no keyboard has": ({"action": "press", "value": "Foo"}, "no key 'Foo'"),
+    "no key": ({"action": "press"}, "names no key"),
+    "no text": ({"action": "type", "target": "Name"}, "names no text"),
+    "a dialog that nothing opens": ({"action": "dialog", "value": "accept"}, "in one call"),
+}
+
+
+@each_case("last, expected", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+async def test_nobody_is_asked_about_a_step_that_no_page_takes(
+    desk: Desk, last: dict[str, object], expected: str
+) -> None:
+    talk = desk.talk(f"impossible {last}")
+    await talk("open", url=talk.url)
+    before = len(talk.questions)
+    refused = await talk.refused("act", actions=[step("click Twice"), last])
+    assert expected in refused
+    assert "Step 2" in refused
+    assert len(talk.questions) == before
+    await talk("close")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urljoin
 
+from toolcrib.browser.browser_step import is_relative
 from toolcrib.core.names import plain
 
 SPELLINGS = {
@@ -43,9 +45,11 @@ _UNITS = {
 
 def adapt_steps(arguments: dict[str, Any]) -> None:
     """Give actions their names here; `uncheck` and a value of another kind are understood."""
+    base = str(arguments.get("url") or "")
     for step in arguments.get("actions") or arguments.get("steps") or ():
         if isinstance(step, dict):
             _adapt(step)
+            base = _based(step, base)
 
 
 def adapt_control(arguments: dict[str, Any]) -> None:
@@ -79,6 +83,16 @@ def _adapt(step: dict[str, Any]) -> None:
     elif plain(action) == "scroll":
         _adapt_scroll(step)
     step[name] = action
+
+
+def _based(step: dict[str, Any], base: str) -> str:
+    """Complete the URL of a step by the one that is opened before it; the one of the next."""
+    url = step.get("url")
+    if not isinstance(url, str):
+        return base
+    if base and is_relative(url):
+        step["url"] = urljoin(base, url.strip())
+    return step["url"] if "://" in step["url"] else base
 
 
 def _adapt_wait(step: dict[str, Any], *, waits: bool) -> None:

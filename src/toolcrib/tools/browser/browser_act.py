@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
+from toolcrib.browser.browser_step import BrowserStep
 from toolcrib.browser.browsers import Browsers
-from toolcrib.browser.steps import BrowserStep
 from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from toolcrib.browser.browser_step import BrowserStep
 from toolcrib.browser.browsers import Browsers
-from toolcrib.browser.steps import BrowserStep
 from toolcrib.browser.steps import wait_for as wait_until
 from toolcrib.browser.tabs import why_it_ended
 from toolcrib.core.context import Ctx

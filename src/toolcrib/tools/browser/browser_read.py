@@ -13,7 +13,14 @@ from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.net.egress.url import web_origin
 from toolcrib.text.tokens import estimate, longest_head
-from toolcrib.tools.browser.page_view import header, page_result, page_text, paged, refusal_lines
+from toolcrib.tools.browser.page_view import (
+    NOTHING_YET,
+    header,
+    page_result,
+    page_text,
+    paged,
+    refusal_lines,
+)
 
 MIN_TOKENS = 20
 """Of the page, also where its head takes all that is wanted."""
@@ -69,6 +76,7 @@ async def browser_read(
     else:
         chars = ctx.config.browser.snapshot_chars if not max_tokens else max_tokens * 3
         whole = text if full else snapshot.render(chars, urls=bool(ref))
+        whole = whole or ("" if ref else NOTHING_YET)
         if offset and offset >= len(whole):
             raise BadInput(
                 f"The page ends before {offset:,}: it has {len(whole):,} characters.",

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolcrib.browser.browser_step import BrowserStep, acts, check_steps, rights_of
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.renderer import page_html
 from toolcrib.browser.snapshots import PageSnapshot, difference
-from toolcrib.browser.steps import BrowserStep, Steps, acts, rights_of, visit
+from toolcrib.browser.steps import Steps, visit
 from toolcrib.browser.tabs import Tab
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, ToolError
@@ -31,6 +32,7 @@ MAX_REFUSALS = 3
 UNGUARDED = "browser:without the guard"
 """What a conversation is remembered by in which a person let such a browser be used."""
 PDF_NOTE = "It is a PDF; its text is not to be had from a browser: fetch_url reads it."
+NOTHING_YET = "(the page shows no text yet: a step wait, or wait_for of browser_open, waits for it)"
 GUARD_OFF = "[guard: off]"
 TITLE_SECONDS = 2.0
 MAX_PICTURE_BYTES = 1_500_000
@@ -74,6 +76,7 @@ async def act_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | Non
     """What the policy is told of a call with steps."""
     if not acts(arguments.get("actions")):
         return None
+    check_steps(arguments["actions"], ctx)
     url = arguments.get("url") or ""
     browsers = ctx.use(Browsers)
     if not url:
@@ -185,6 +188,9 @@ async def page_result(
     # Asked at once: each is a way to the browser and back.
     reading = tab.snapshot() if not full else asyncio.sleep(0, None)
     named, now = await asyncio.gather(header(conversation, tab, ctx), reading)
+    if now is not None and before is None and not now.root.children:
+        await tab.wait_for_content()
+        now = await tab.snapshot()
     # A page that is still the same was named by the result before.
     is_known = bool(lines) and before is not None and named == tab.head and conversation.guarded
     head, tab.head = [*lines, *([] if is_known else [named])], named
@@ -195,7 +201,7 @@ async def page_result(
     elif before is not None:
         body = changed_text(before, now)
     else:
-        body, rest = paged(now.render(limit), 0, limit)
+        body, rest = paged(now.render(limit) or NOTHING_YET, 0, limit)
         next_call = Next("browser_read", {"offset": rest}) if rest else None
     head += [note for each in conversation.tabs for note in each.take_notes()]
     head += refusal_lines(conversation)
@@ -264,10 +270,14 @@ def _refuse_forbidden(url: str, ctx: Ctx) -> None:
 
 async def page_text(tab: Tab, ctx: Ctx) -> str:
     """The readable text of the page as it is now, as Markdown."""
-    tab.refuse_scheme()
-    html = (await page_html(tab)).encode("utf-8", "replace")
-    page = await convert_page(RawPage(tab.url, "text/html", "utf-8", html, whole=True), ctx)
-    return tab.masked(page.text) or "(no text)"
+    for is_last in (False, True):
+        tab.refuse_scheme()
+        html = (await page_html(tab)).encode("utf-8", "replace")
+        page = await convert_page(RawPage(tab.url, "text/html", "utf-8", html, whole=True), ctx)
+        if page.text or is_last:
+            return tab.masked(page.text) or NOTHING_YET
+        await tab.wait_for_content()
+    raise AssertionError  # the second try returned
 
 
 def changed_text(before: PageSnapshot, now: PageSnapshot) -> str:
