@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 REFERENCE = re.compile(r"\[?(?:ref=)?((?:f\d+)?e\d+)\]?")
 _LINE = re.compile(r"-? *[a-z]+(?: \".*\")?(?: \[[\w=-]+\])* ((?:f\d+)?e\d+)(?: ->.*|:.*)?")
 """A line of a snapshot, which is copied whole."""
+_NAMED = re.compile(r'-? *([a-z]+) "(.*?)"(?: \[[^\]]*\])*(?::.*)?')
+"""A role and a name, as a snapshot writes them."""
 CANDIDATES = 8
 _SELECTOR = re.compile(r"^(?:css=|xpath=|//|#|\.)|[\[>]|^[a-z][a-z0-9]*(?:[.#:][\w-]+)+$")
 _TAGS = name_set("""
@@ -59,6 +61,9 @@ async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageEle
     reference = REFERENCE.fullmatch(wanted) or _LINE.fullmatch(wanted)
     if reference is not None:
         return await _by_reference(tab, reference[1])
+    named = _NAMED.fullmatch(wanted)
+    if named is not None:
+        return await _by_words(tab, named[2], field=field, role=named[1])
     if not _SELECTOR.search(wanted):
         try:
             return await _by_words(tab, wanted, field=field)
@@ -101,9 +106,9 @@ async def _by_reference(tab: Tab, ref: str) -> PageElement:
     )
 
 
-async def _by_words(tab: Tab, words: str, *, field: bool) -> PageElement:
+async def _by_words(tab: Tab, words: str, *, field: bool, role: str = "") -> PageElement:
     snapshot = await tab.snapshot()
-    exact = _fitting(snapshot, folded(words), field=field)
+    exact = _fitting(snapshot, folded(words), field=field, role=role)
     if len(exact) == 1:
         return PageElement(tab.page.locator(f"aria-ref={exact[0].ref}"), _name(exact[0]))
     if exact:
@@ -120,10 +125,11 @@ async def _by_words(tab: Tab, words: str, *, field: bool) -> PageElement:
     )
 
 
-def _fitting(snapshot: PageSnapshot, wanted: str, *, field: bool) -> list[Node]:
+def _fitting(snapshot: PageSnapshot, wanted: str, *, field: bool, role: str) -> list[Node]:
     """The elements that say just this: what can be acted on goes before plain text."""
-    named = [node for node in snapshot.by_ref.values() if folded(node.name) == wanted]
-    fitting = named or [node for node in snapshot.by_ref.values() if folded(node.text) == wanted]
+    nodes = [node for node in snapshot.by_ref.values() if role in ("", node.role)]
+    named = [node for node in nodes if folded(node.name) == wanted]
+    fitting = named or [node for node in nodes if folded(node.text) == wanted]
     preferred = [node for node in fitting if (node.role in FIELDS if field else node.acts)]
     return preferred or [node for node in fitting if node.acts] or fitting
 

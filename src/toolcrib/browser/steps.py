@@ -345,6 +345,8 @@ class Steps:
 
     async def _file_field(self, tab: Tab, step: BrowserStep) -> PageElement:
         """The element for an upload; pages like to hide the field itself behind its label."""
+        if not step.get("target"):
+            return await find_element(tab, "input[type=file]")
         try:
             return await self._element(tab, step)
         except NotFound:

@@ -6,30 +6,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from toolcrib.browser.browser_step import is_relative
-from toolcrib.core.names import plain
-
-SPELLINGS = {
-    "waitforselector": "wait",
-    "waitfor": "wait",
-    "sleep": "wait",
-    "fill": "type",
-    "input": "type",
-    "dblclick": "double_click",
-    plain("double-click"): "double_click",
-    "tap": "click",
-    "navigate": "goto",
-    "open": "goto",
-    "selectoption": "select",
-    "keypress": "press",
-    "goback": "back",
-    "goforward": "forward",
-    "uploadfile": "upload",
-    "draganddrop": "drag",
-    "handledialog": "dialog",
-    "eval": "evaluate",
-}
-ACTION_NAMES = ("action", "type", "kind", "name")
-
+from toolcrib.tools.browser.step_shapes import gather_steps
 
 # How long a step waits, by the names that it is given; a bare number is of that unit.
 _UNITS = {
@@ -37,24 +14,30 @@ _UNITS = {
     "milliseconds": "ms",
     "duration": "ms",
     "timeout": "ms",
-    "timeout_ms": "ms",
+    "timeoutms": "ms",
     "time": "s",
     "seconds": "s",
 }
 
 
-def adapt_steps(arguments: dict[str, Any]) -> None:
-    """Give actions their names here; `uncheck` and a value of another kind are understood."""
+def adapt_steps(arguments: dict[str, Any], *, loose: bool = False) -> None:
+    """Give actions their names here; a value of another kind is understood.
+
+    Args:
+        arguments: by plain names.
+        loose: whether the fields of a step may stand beside `actions`, or in its place.
+    """
+    gather_steps(arguments, loose=loose)
     base = str(arguments.get("url") or "")
     for step in arguments.get("actions") or arguments.get("steps") or ():
-        if isinstance(step, dict):
+        if isinstance(step, dict) and "action" in step:
             _adapt(step)
             base = _based(step, base)
 
 
 def adapt_control(arguments: dict[str, Any]) -> None:
     """The same for a call that may only look: without steps, or with `fuzzy_find` as an object."""
-    adapt_steps(arguments)
+    adapt_steps(arguments, loose=True)
     for name in ("find", "fuzzyfind"):
         wanted = arguments.get(name)
         if isinstance(wanted, dict):
@@ -66,23 +49,17 @@ def adapt_control(arguments: dict[str, Any]) -> None:
 
 
 def _adapt(step: dict[str, Any]) -> None:
-    name = next((n for n in ACTION_NAMES if isinstance(step.get(n), str)), "")
-    if not name:
-        return
-    action = SPELLINGS.get(plain(step[name]), step[name])
-    _adapt_wait(step, waits=plain(action) == "wait")
+    action = step["action"]
+    _adapt_wait(step, waits=action == "wait")
     for key, value in list(step.items()):
         if isinstance(value, int | float):
             step[key] = str(value).lower() if isinstance(value, bool) else str(value)
-    if plain(action) == "uncheck":
-        action, step["value"] = "check", "false"
-    elif action == "goto" and "url" not in step:
+    if action == "goto" and "url" not in step:
         given = next((key for key in ("value", "target", "path") if step.get(key)), "")
         if given:
             step["url"] = step.pop(given)
-    elif plain(action) == "scroll":
+    elif action == "scroll":
         _adapt_scroll(step)
-    step[name] = action
 
 
 def _based(step: dict[str, Any], base: str) -> str:
