@@ -227,3 +227,20 @@ async def test_nobody_is_asked_about_a_step_that_no_page_takes(
     assert "Step 2" in refused
     assert len(talk.questions) == before
     await talk("close")
+
+
+async def test_a_page_of_the_workspace_is_left_to_its_preview(desk: Desk) -> None:
+    for name in ("open", "screenshot"):
+        assert "preview_html path=page.html" in await desk.refused(name, url="page.html")
+    assert "preview_html" not in await desk.refused("open", url="notes.txt")
+
+
+async def test_a_file_that_is_not_named_is_none_that_was_read(desk: Desk) -> None:
+    talk = desk.talk("unnamed file")
+    await talk("open", url=f"{talk.url}/upload")
+    await talk.refused("act", actions=[{"action": "upload", "target": "File"}])
+    before = len(talk.questions)
+    assert "got" not in await talk.act("hover File")
+    await talk.act("press = Tab")
+    assert not [each for each in talk.questions[before:] if "private files" in each]
+    await talk("close")

@@ -171,6 +171,8 @@ def _unresolved(host: str, *, retryable: bool) -> DnsFailure:
         hint = "This machine may be offline: toolcrib doctor checks it."
     if host.rpartition(".")[2] in FILE_ENDINGS:
         hint = "For a file of the workspace use the file tools, such as read_file."
+    if host.endswith(".html"):
+        hint += f" A picture of the page: preview_html path={host} screenshot=page.png show=false."
     return DnsFailure(
         f"The host name {host} does not resolve.",
         hint=hint,
