@@ -29,6 +29,7 @@ SPELLED: dict[str, tuple[Any, str]] = {
         {"actions": '```json\n[{"action": "fill", "target": "Name", "value": "Bo"}]\n```'},
         ": Bo",
     ),
+    "a second as a number": ({"actions": [{"wait": 1}]}, "waited 1 s"),
     "clear": ({"actions": [{"action": "clear", "target": "Name"}]}, "typed into"),
     "refresh": ({"actions": [{"action": "refresh"}]}, "reloaded"),
     "scroll down": ({"actions": [{"action": "scroll_down"}]}, "scrolled down"),

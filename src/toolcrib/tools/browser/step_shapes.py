@@ -150,7 +150,7 @@ def _name_action(step: dict[str, Any]) -> None:
         action = SPELLINGS.get(name, name)
         if isinstance(operand, dict):
             step |= {plain(key): value for key, value in operand.items()}
-        elif operand not in (None, "", True):
+        elif operand is not True and operand not in (None, ""):
             step.setdefault(_OPERANDS.get(action, "target"), operand)
         name = "action"
     word = plain(step.pop(name))
@@ -186,10 +186,7 @@ def _place_value(step: dict[str, Any]) -> None:
     """Take the value as the target, or the file, where a step has no other use for one."""
     places = {"click": "target", "double_click": "target", "hover": "target", "upload": "path"}
     place = places.get(step.get("action", ""))
-    if place is None or step.get("path" if place == "path" else "target"):
-        return
-    if place == "target" and any(step.get(name) for name in TARGETS):
-        return
-    value = next((name for name in VALUES if step.get(name)), "file" if "file" in step else "")
-    if value:
+    has_one = any(step.get(name) for name in (("path", "file") if place == "path" else TARGETS))
+    value = next((name for name in VALUES if step.get(name)), "")
+    if place is not None and value and not has_one:
         step[place] = step.pop(value)
