@@ -150,6 +150,20 @@ async def test_units_that_are_none(machine: Machine, unit: str, to: str, part: s
     assert part in await machine.refused("convert_units", value=1, unit=unit, to=to)
 
 
+@each_case(
+    ("given", "answer"),
+    [
+        ({"value": "100 km", "to": "m"}, "= 100000 m"),
+        ({"value": "72F", "to": "degC"}, "degC"),
+        ({"value": "1,500 g", "to": "kg"}, "= 1.5 kg"),
+        ({"value": "3 km", "unit": "km", "to": "m"}, "must be a number"),
+    ],
+)
+async def test_a_value_with_its_unit(machine: Machine, given: dict[str, Any], answer: str) -> None:
+    result = await machine.box.call("convert_units", given)
+    assert answer in (result.text if result.error is None else result.error.message)
+
+
 async def test_units_as_people_write_them(machine: Machine) -> None:
     for value, unit, to, answer in (
         (212, "f", "c", "= 100 c"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
@@ -11,6 +12,16 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import Param, other_names, tool
 from toolcrib.tools.system.exact_numbers import MAX_BITS, spelled
 from toolcrib.tools.system.unit_table import convert, pair
+
+_QUANTITY = re.compile(r"\s*([-+]?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?)\s*([^\s0-9.,].*)", re.IGNORECASE)
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    """A value with its unit, as `100 km`, where no unit is named."""
+    name = next((n for n in ("value", "amount", "quantity") if n in arguments), "value")
+    found = _QUANTITY.fullmatch(str(arguments.get(name, "")))
+    if found is not None and not {"unit", "from", "fromunit", "source"}.intersection(arguments):
+        arguments[name], arguments["unit"] = found[1], found[2].strip()
 
 
 @tool(
@@ -20,6 +31,7 @@ from toolcrib.tools.system.unit_table import convert, pair
     argument_aliases=other_names(
         unit=("from", "from_unit", "source"), to=("to_unit", "target"), value=("amount", "quantity")
     ),
+    argument_adapter=_adapt,
 )
 async def convert_units(
     value: Annotated[float, Param("How much.", plain=True)],
