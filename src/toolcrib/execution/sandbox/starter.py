@@ -211,7 +211,10 @@ class Starter:
             helper = await NamespaceHelper.open(self._processes, pidfd, "mnt")
             try:
                 for mask in masks:
-                    await helper.cover(mask)
+                    try:
+                        await helper.cover(mask)
+                    except FileNotFoundError:  # gone, or moved with its folder
+                        raise MountsMoved.of(mask.path) from None
             finally:
                 await helper.close()
         except OSError as error:
