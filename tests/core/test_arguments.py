@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
+from toolcrib import Toolbox
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, JsonObject, Param, Seconds, tool
@@ -115,7 +116,6 @@ async def test_defaults_are_filled() -> None:
         ("deep", "No", False),
         ("deep", 1, True),
         ("mode", "TAIL", "tail"),
-        ("mode", "tails", "tail"),
         ("mode", "hea", "head"),
         ("names", "one", ["one"]),
         ("names", "one, two", ["one, two"]),
@@ -233,3 +233,13 @@ async def test_an_empty_choice_is_not_listed() -> None:
 
     with pytest.raises(BadInput, match="must be one of ours, theirs, not"):
         await bind(choosing, {"take": "both"}, Notes())  # type: ignore[arg-type]
+
+
+async def test_another_form_of_an_action_is_not_that_action() -> None:
+    """Who asks what is installed does not want to install."""
+    async with Toolbox(profile="manage_packages") as box:
+        for word in ("installed", "updates"):
+            call = {"action": word, "packages": ["numpy"]}
+            refused = await box.call("manage_packages", call)
+            assert refused.error is not None
+            assert refused.error.code == "bad_input"

@@ -358,7 +358,7 @@ class Steps:
 
     async def _dialog(self, tab: Tab, step: BrowserStep) -> str:
         text = step.get("value", "")
-        tab.dialog_answer = _ANSWERS.get(text.strip().lower(), text)
+        tab.dialog_answer, tab.prompt_text = _ANSWERS.get(text.strip().lower(), text), text
         return f"dialogs are answered with {tab.dialog_answer[:60]}"
 
     async def _evaluate(self, tab: Tab, step: BrowserStep) -> str:
@@ -388,7 +388,8 @@ _INVALID_FIELDS = """(e, pressed) => {
   const sender = e.closest('button, input'), form = sender && sender.form;
   if (!form || form.noValidate || sender.formNoValidate) return [];
   if (!pressed && !['submit', 'image'].includes(sender.type)) return [];
-  const named = f => f.ariaLabel || f.labels?.[0]?.innerText || f.placeholder || f.name || f.type;
+  const named = f =>
+    String(f.ariaLabel || f.labels?.[0]?.innerText || f.placeholder || f.name || f.type || '');
   return [...form.elements].filter(f => f.willValidate && !f.validity.valid).slice(0, 5)
     .map(f => named(f).trim().slice(0, 60) + ': ' + f.validationMessage);
 }"""
@@ -413,8 +414,11 @@ def _duration(text: str) -> float | None:
 
 async def _note_invalid_fields(tab: Tab, sender: ElementHandle, *, pressed: bool) -> None:
     """Say which fields keep the browser from sending a form, as it shows a person in a bubble."""
-    for field in await sender.evaluate(_INVALID_FIELDS, pressed):
-        tab.note(f"The form is not sent: {one_line(field)[:300]}")
+    from playwright.async_api import Error
+
+    with suppress(Error, TypeError):  # what a page makes of its own form is no reason not to click
+        for field in await sender.evaluate(_INVALID_FIELDS, pressed):
+            tab.note(f"The form is not sent: {one_line(str(field))[:300]}")
 
 
 async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> None:

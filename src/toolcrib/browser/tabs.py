@@ -38,6 +38,8 @@ MAX_MASKED = 10_000
 QUOTE = "quote"
 """The detail of an error in which words of a page stand until they are fenced."""
 MAX_DIALOGS = 20
+BUTTONS = frozenset({"", "accept", "dismiss", "cancel"})
+"""Words for the buttons of a prompt; any other text is typed into it."""
 """Dialogs of one call that are written down; more are closed without a word."""
 OWN_SCHEMES = ("chrome:", "chrome-extension:")
 """Of what the browser asks itself, such as its viewer of PDF."""
@@ -119,6 +121,7 @@ class Tab:
         page: playwright's.
         dialog_answer: what dialogs are answered with in this call: None for the usual way,
             "accept", "dismiss", or the text for a prompt.
+        prompt_text: the same as it was given.
         notes: what happened since they were last taken: dialogs, downloads, file choosers.
         seen: the elements of all its snapshots, by reference.
         head: how a result named it last.
@@ -143,6 +146,7 @@ class Tab:
     documents: int = 0
     head: str = ""
     dialog_answer: str | None = None
+    prompt_text: str = ""
     pending: set[Request] = field(default_factory=set)
     dialogs: int = 0
     changed_at: float = 0.0
@@ -443,7 +447,7 @@ class Tab:
         try:
             yield
         finally:
-            self.dialog_answer = None
+            self.dialog_answer, self.prompt_text = None, ""
 
     def _logged(self, message: ConsoleMessage) -> None:
         self._write_down(f"{message.type}: {message.text}")
@@ -500,8 +504,10 @@ class Tab:
         self.dialogs += 1
         usual = "accept" if dialog.type in ("alert", "beforeunload") else "dismiss"
         answer, text = self.dialog_answer, None
-        if answer not in (None, "accept", "dismiss"):  # a text says nothing to other dialogs
-            answer, text = ("accept", answer) if dialog.type == "prompt" else (None, None)
+        if dialog.type == "prompt" and self.prompt_text.strip().lower() not in BUTTONS:
+            answer, text = "accept", self.prompt_text  # "yes" may be what it asks for
+        elif answer not in (None, "accept", "dismiss"):  # a text says nothing to other dialogs
+            answer = None
         did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
         with suppress(Exception):
             await (dialog.dismiss() if did == "dismissed" else dialog.accept(text))

@@ -145,7 +145,12 @@ def _pieces(word: str, stray: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """Words that follow each other and together are a word; none where there are no such."""
     for number, first in enumerate(stray):
         # What a hyphen parts is no piece: whoever wrote it may mean it so.
-        if not word.startswith(first[0]) or first.string.startswith("-", first.end()):
+        # Figures that stand close are run together in the plain text, not torn apart here.
+        if (
+            word.isdigit()
+            or not word.startswith(first[0])
+            or first.string.startswith("-", first.end())
+        ):
             continue
         pieces, rest = [first], word.removeprefix(first[0])
         for piece in stray[number + 1 :]:

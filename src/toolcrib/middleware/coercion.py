@@ -27,6 +27,8 @@ COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 """A decimal comma, where it parts no group of thousands."""
 JSON_TEXTS = {"content", "context", "input"}
 """Texts that often are JSON: an object there means its text."""
+PART_OF_MESSAGE = frozenset({"type", "text"})
+"""Fields of an object that wraps a text, which is no JSON that somebody wants."""
 _MEASURED = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z%\u00b0]+)\.?")
 _NUMBERED = re.compile(r"#[0-9]+")
 SECONDS = {
@@ -104,6 +106,7 @@ def _is_json(parameter: Parameter, value: Any) -> bool:
         and parameter.type is str
         and isinstance(objects, list)
         and any(objects)
+        and not any(PART_OF_MESSAGE.issuperset(one) for one in objects if isinstance(one, dict))
         and objects_in(objects) == objects
     )
 
@@ -197,10 +200,9 @@ def _as_choice(parameter: Parameter, value: Any) -> Any:
 
 
 def _is_short_for(word: str, choice: Any) -> bool:
-    """Whether a word is the beginning of a choice's one word, or another form of it."""
+    """Whether a word is the beginning of a choice's one word."""
     text = str(choice).lower()
-    begins = len(word) >= MIN_SHORT and text.isalpha() and text.startswith(word)
-    return begins or (text != "" and word in (f"{text}s", f"{text}d", f"{text}ed"))
+    return len(word) >= MIN_SHORT and text.isalpha() and text.startswith(word)
 
 
 def one_of(choices: Iterable[Any]) -> str:
@@ -271,7 +273,7 @@ def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
         raise wrong(parameter, f"an object with {', '.join(fields)}", value)
     known = {f.name: f for f in record_fields(parameter.type)}
     names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
-    record = {}
+    record: dict[str, Any] = {}
     for given, item in value.items():
         name = names.get(plain(given))
         if name is None:
@@ -279,7 +281,9 @@ def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
                 f"'{parameter.name}' has no field '{given}'.", hint=f"Fields: {', '.join(known)}."
             )
         if item is not None or known[name].required:
-            record[name] = coerce(known[name], item)
+            value_of_field = coerce(known[name], item)
+            if record.setdefault(name, value_of_field) != value_of_field:
+                raise BadInput(f"'{parameter.name}' has two values for '{name}'.", hint="Send one.")
     for name, field in known.items():
         if field.required and name not in record:
             raise BadInput(f"'{parameter.name}' needs the field '{name}'.")

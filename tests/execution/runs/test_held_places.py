@@ -96,45 +96,15 @@ async def test_many_folders_may_each_be_moved_to_their_places(bench: RunBench) -
     assert not any("ended" in note for note in notes)
 
 
-FLOOD = """
-import os
-os.mkdir("f")
-n = 0
-while True:
-    path = f"f/.env{n % 3000}"
-    n += 1
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-    try:
-        open(path, "w").close()
-    except OSError:
-        pass
-"""
-
-
-async def test_a_program_that_floods_with_protected_names_is_ended(
-    bench: RunBench, root: Path
-) -> None:
-    (root / "flood.py").write_text(FLOOD)
-    running = await bench.start("python3 flood.py; sleep 60")
-    async with asyncio.timeout(90):
-        while not has_ended(running.confined.namespace):
-            await asyncio.sleep(0.1)
-    notes = (await running.finish()).notes
-    assert any("protected names" in note for note in notes)
-
-
 async def test_folders_are_held_where_bubblewrap_cannot_take_them_all(
     bench: RunBench, root: Path
 ) -> None:
     subprocess.run(["git", "init", "-q", str(root / "project")], check=True)
-    for number in range(1_300):
+    for number in range(520):
         (root / f"t/{number}").mkdir(parents=True)
         (root / f"t/{number}/.env").write_text("canary")
     text, _ = await output_of(
-        bench, "mv project other; mv t/7 t/moved; mv t u; cat t/1299/.env; mv project/.git/config x"
+        bench, "mv project other; mv t/7 t/moved; mv t u; cat t/519/.env; mv project/.git/config x"
     )
     assert "canary" not in text
     assert sorted(os.listdir(root)) == ["project", "t"]

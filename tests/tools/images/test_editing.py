@@ -420,5 +420,9 @@ async def test_a_picture_in_another_format(box: Toolbox, ws: Path) -> None:
     Image.new("RGB", (16, 12)).save(ws / "a.png")
     done = await ok(box, "edit_image", path="a.png", format="WEBP")
     assert (done.data["path"], done.data["format"]) == ("a.webp", "WEBP")
+    (ws / "a.jpg").write_bytes(b"another picture")
+    refused = await box.call("edit_image", {"path": "a.png", "format": "jpg"})
+    assert refused.error is not None
+    assert (ws / "a.jpg").read_bytes() == b"another picture"
     same = await ok(box, "compare_images", paths=["a.png", "a.webp"])
     assert "All pixels are the same" in same.text

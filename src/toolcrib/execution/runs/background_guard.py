@@ -70,8 +70,6 @@ names their paths may have. Meanwhile nothing is covered, so that no tree may ho
 at the end goes further (see `take_snapshot`) and tells what lies deeper."""
 MAX_MOVES = 100
 """Moves of folders in a few seconds, until a program is ended."""
-MAX_COVERS = 3_000
-"""New protected names, until a program is ended: what others make would wait for their covers."""
 MAX_FAILURES = 5
 """How often what follows the events may fail until that is told, and how many looks in a row may
 cover nothing until the program is ended."""
@@ -111,7 +109,7 @@ class BackgroundGuard:
         self._mounted: set[str] = set()
         self._uncovered: set[str] = set()
         self._refusals: Counter[str] = Counter()
-        self._failures = self._count = 0
+        self._failures = 0
         self._is_apart = False
         self._link: Diagnostic | None = None
         self._covers_sockets = False
@@ -320,9 +318,6 @@ class BackgroundGuard:
         namespace = self._confined().namespace
         if namespace < 0 or (self._is_apart and not covers):
             return
-        self._count += len(covers)
-        if self._count > MAX_COVERS:
-            self._end(f"it made more than {MAX_COVERS:,} protected names")
         # A name alone in its folder may be somebody's own, where a program makes many in others.
         crowds = Counter(os.path.dirname(mask.path) for mask in covers)  # noqa: PTH120
         covers.sort(key=lambda mask: crowds[os.path.dirname(mask.path)])  # noqa: PTH120

@@ -14,6 +14,7 @@ It reads what to do from its stdin, a socket, and ends with it.
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import socket
@@ -90,7 +91,7 @@ def cover(kind: str, path: str, content: str) -> None:
         place = held(call(OPENAT2, AT_FDCWD, os.fsencode(path), how, len(how)))
         mode = os.fstat(place).st_mode
         if stat.S_ISLNK(mode):
-            return
+            raise OSError(errno.ELOOP, path)
         if kind == "pinned":
             pin(place, path)
             return

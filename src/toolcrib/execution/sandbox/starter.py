@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -187,8 +188,10 @@ class Starter:
             confined.first = first
             # Before anything is made in there: it may have to be started once more.
             is_seen = await asyncio.to_thread(check_mounts, pid, prepared.layout)
+            _, _, late = await asyncio.to_thread(prepared.layout.split)
+            if late:
+                await self._cover(first.pidfd, late)
             prepared.check_moves()
-            await self._cover(first.pidfd, prepared.layout.split()[2])
             if prepared.network is not None:
                 await prepared.network.enter(first.pidfd)
             if (on_namespace := options.get("on_namespace")) is not None:
@@ -205,16 +208,16 @@ class Starter:
 
     async def _cover(self, pidfd: int, masks: Sequence[Mask]) -> None:
         """Mount what was too much for bubblewrap."""
-        if not masks:
-            return
         try:
             helper = await NamespaceHelper.open(self._processes, pidfd, "mnt")
             try:
                 for mask in masks:
                     try:
                         await helper.cover(mask)
-                    except FileNotFoundError:  # gone, or moved with its folder
-                        raise MountsMoved.of(mask.path) from None
+                    except OSError as error:
+                        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+                            raise MountsMoved.of(mask.path) from None
+                        raise
             finally:
                 await helper.close()
         except OSError as error:

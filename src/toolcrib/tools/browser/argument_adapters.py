@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urljoin
 
-from toolcrib.browser.browser_step import is_relative
+from toolcrib.browser.browser_step import WHOLE_URL, is_relative
+from toolcrib.core.errors import BadInput
+from toolcrib.net.egress.url import complete_url
 from toolcrib.tools.browser.step_shapes import gather_steps
 
 # How long a step waits, by the names that it is given; a bare number is of that unit.
@@ -28,7 +30,7 @@ def adapt_steps(arguments: dict[str, Any], *, loose: bool = False) -> None:
         loose: whether the fields of a step may stand beside `actions`, or in its place.
     """
     gather_steps(arguments, loose=loose)
-    base = str(arguments.get("url") or "")
+    base = complete_url(str(arguments["url"])) if arguments.get("url") else ""
     for step in arguments.get("actions") or arguments.get("steps") or ():
         if isinstance(step, dict) and "action" in step:
             _adapt(step)
@@ -67,9 +69,12 @@ def _based(step: dict[str, Any], base: str) -> str:
     url = step.get("url")
     if not isinstance(url, str):
         return base
-    if base and is_relative(url):
-        step["url"] = urljoin(base, url.strip())
-    return step["url"] if "://" in step["url"] else base
+    if not is_relative(url):
+        return complete_url(url)
+    if base and not base.startswith(("http://", "https://")):  # of a reference nobody knows it yet
+        raise BadInput(f"'{url[:80]}' is relative to a reference.", hint=WHOLE_URL)
+    step["url"] = urljoin(base, url.strip()) if base else url
+    return base and step["url"]
 
 
 def _adapt_wait(step: dict[str, Any], *, waits: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, get_args
@@ -12,6 +13,7 @@ from toolcrib.core.names import plain
 from toolcrib.execution.interpreters.python import unfenced
 from toolcrib.text.json_values import json_value
 
+_ADDRESS = re.compile(r"\s*(?:\w+://|[\w-]+\.\w|/|localhost)")
 SPELLINGS = {
     "waitforselector": "wait",
     "waitfor": "wait",
@@ -111,7 +113,8 @@ def _shaped(step: Any) -> Iterator[Any]:
     """The steps that one means, by plain names; what is none stays as it is."""
     if isinstance(step, str):
         word, _, rest = step.strip().partition(" ")
-        step = {word: rest.strip()} if plain(word) in WORDS else step
+        is_step = plain(word) in WORDS and (plain(word) != "open" or _ADDRESS.match(rest))
+        step = {word: rest.strip()} if is_step else step
     if not isinstance(step, dict):
         yield step
         return
@@ -125,7 +128,8 @@ def _shaped(step: Any) -> Iterator[Any]:
     _rename(made)
     sends = made.pop("submit", False)
     yield made
-    if sends is True or str(sends).lower() == "true":
+    is_typed = SPELLINGS.get(str(made.get("action")), made.get("action")) == "type"
+    if is_typed and (sends is True or str(sends).lower() == "true"):
         target = {name: made[name] for name in TARGETS if name in made}
         yield {"action": "press", **target, "value": "Enter"}
 

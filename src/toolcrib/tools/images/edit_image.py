@@ -11,8 +11,8 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.step import Step
-from toolcrib.files.paths import WritablePath
+from toolcrib.files.changes.step import ANYTHING, Step
+from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.images.pictures import EDIT, format_of, read_picture, run, visible
 from toolcrib.text.display import size_of
 
@@ -49,7 +49,6 @@ def _adapt(arguments: dict[str, Any]) -> None:
             given = [given.pop(key, "") for key in keys] if given.keys() <= set(keys) else given
         if isinstance(given, list):
             arguments[name] = join.join(map(str, given))
-    _adapt_format(arguments)
     if arguments.get("x") is not None and arguments.get("y") is not None:
         keys = ("x", "y", "width", "height")
         arguments["crop"] = ",".join(str(arguments.pop(key, "")) for key in keys)
@@ -57,20 +56,6 @@ def _adapt(arguments: dict[str, Any]) -> None:
         return
     width, height = arguments.pop("width", None), arguments.pop("height", None)
     arguments["resize"] = f"{width or ''}x{height or ''}"
-
-
-def _adapt_format(arguments: dict[str, Any]) -> None:
-    """The ending of a new picture apart from its name; a name that ends otherwise is refused."""
-    ending = str(arguments.get("format") or "").lower().lstrip(".")
-    targets = [arguments.get(name) for name in ("output", "outputpath", "saveto")]
-    target = next((str(one) for one in targets if one), "")
-    sources = [arguments.get(name) for name in ("path", "imagepath", "image", "file")]
-    source = next((str(one) for one in sources if one), "")
-    if ending and not target and source:
-        arguments["output"] = f"{source.rpartition('.')[0] or source}.{ending}"
-    elif not target.lower().replace(".jpeg", ".jpg").endswith(f".{ending.replace('jpeg', 'jpg')}"):
-        return
-    arguments.pop("format", None)
 
 
 @tool(
@@ -98,6 +83,7 @@ async def edit_image(
     marks: Annotated[list[ImageMark] | None, Param("Texts, boxes.")] = None,
     quality: Annotated[int | None, Param("1 to 100.", minimum=1, maximum=100, plain=True)] = None,
     max_kb: Annotated[int | None, Param("Of the file.", minimum=1, plain=True)] = None,
+    format: Annotated[str, Param("Of a new picture beside it.", unlisted=True)] = "",  # noqa: A002
     *,
     ctx: Ctx,
 ) -> Result:
@@ -107,6 +93,10 @@ async def edit_image(
     position among them, are left out. All frames of an animation are edited. undo_changes takes
     it back.
     """
+    beside = None if output else _beside(path, format)
+    if output and format and _beside(output, format):
+        raise BadInput("output and format are of different kinds.", hint="Send output alone.")
+    output = output or beside
     target = output or path
     request: dict[str, Any] = {
         "format": format_of(output) if output is not None else "",
@@ -126,8 +116,8 @@ async def edit_image(
     in_place = target.absolute == path.absolute
     if in_place:
         step.write(target, made, expected=mark)
-    else:
-        step.write(target, made)
+    else:  # a name that nobody wrote replaces nothing
+        step.write(target, made, expected="" if beside else ANYTHING)
     applied = await ctx.use(Changes).apply(step, ctx)
     where = target.display if in_place else applied.place(target)
     width, height = answer["size"]
@@ -148,6 +138,14 @@ async def edit_image(
     }
     pictures = visible(made, answer["media_type"], small, answer["preview"])
     return Result("\n".join([line, *answer["notes"]]), facts, pictures, private=True)
+
+
+def _beside(path: SafePath, ending: str) -> SafePath | None:
+    """A picture of another format beside a picture; None where no other format is named."""
+    stem, _, old = path.name.rpartition(".")
+    new = ending.strip().lower().lstrip(".")
+    is_same = new.replace("jpeg", "jpg") == old.lower().replace("jpeg", "jpg")
+    return path.parent.child(f"{stem or old}.{new}") if new and not is_same else None
 
 
 def _crop(text: str) -> list[int] | None:

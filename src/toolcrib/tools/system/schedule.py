@@ -56,9 +56,11 @@ def _adapt(arguments: dict[str, Any]) -> None:
     for name in _REPEATS:
         if arguments.pop(name, None) not in (None, "", False, 0, "false", "once", "none", "never"):
             raise BadInput(_ONCE, hint=_TIMES)
+    if {"when", "at", "time", "in", "delay"}.intersection(arguments):
+        return
     lengths = [f"{count} {unit}" for unit in _UNITS if (count := arguments.pop(unit, None))]
     if lengths:
-        arguments.setdefault("when", " ".join(lengths))
+        arguments["when"] = " ".join(lengths)
 
 
 INNER: ContextVar[tuple[str, str]] = ContextVar(
