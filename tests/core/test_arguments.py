@@ -237,7 +237,7 @@ async def test_an_empty_choice_is_not_listed() -> None:
 
 async def test_another_form_of_an_action_is_not_that_action() -> None:
     """Who asks what is installed does not want to install."""
-    async with Toolbox(profile="manage_packages") as box:
+    async with Toolbox({"switches": {"all": True}}, profile="manage_packages") as box:
         for word in ("installed", "updates"):
             call = {"action": word, "packages": ["numpy"]}
             refused = await box.call("manage_packages", call)
