@@ -40,11 +40,27 @@ def command(entry: Entry) -> list[str]:
     return [entry["command"], *entry["args"]]
 
 
+def in_json(out: str) -> list[str]:
+    return command(json.loads(out)["mcpServers"]["toolcrib"])
+
+
+def in_command(out: str) -> list[str]:
+    return shlex.split(out)[shlex.split(out).index("--") + 1 :]
+
+
 STDIO: dict[str, Callable[[str], list[str]]] = {
-    "lmstudio": lambda out: command(json.loads(out)["mcpServers"]["toolcrib"]),
-    "claude-desktop": lambda out: command(json.loads(out)["mcpServers"]["toolcrib"]),
-    "claude-code": lambda out: shlex.split(out)[shlex.split(out).index("--") + 1 :],
-    "cursor": lambda out: command(json.loads(out)["mcpServers"]["toolcrib"]),
+    "lmstudio": in_json,
+    "claude-desktop": in_json,
+    "claude-code": in_command,
+    "cursor": in_json,
+    "windsurf": in_json,
+    "zed": lambda out: command(json.loads(out)["context_servers"]["toolcrib"]),
+    "cline": in_json,
+    "codex": in_command,
+    "gemini-cli": in_json,
+    "qwen-code": in_json,
+    "anythingllm": in_json,
+    "jan": in_json,
     "vscode": lambda out: command(json.loads(out)["servers"]["toolcrib"]),
     "goose": lambda out: [
         (found := yaml.safe_load(out)["extensions"]["toolcrib"])["cmd"],
@@ -59,6 +75,14 @@ WRITTEN = {
     "claude-desktop": (".config/Claude/claude_desktop_config.json", "mcpServers"),
     "cursor": (".cursor/mcp.json", "mcpServers"),
     "vscode": (".config/Code/User/mcp.json", "servers"),
+    "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers"),
+    "zed": (".config/zed/settings.json", "context_servers"),
+    "gemini-cli": (".gemini/settings.json", "mcpServers"),
+    "qwen-code": (".qwen/settings.json", "mcpServers"),
+    "anythingllm": (
+        ".config/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json",
+        "mcpServers",
+    ),
 }
 PROGRAM = (sys.executable, "-I", "-m", "toolcrib")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the paths are those of Linux")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import shlex
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -133,6 +134,10 @@ def _json_host(
     )
 
 
+def _usual_json(launch: Launch) -> str:
+    return as_json({"mcpServers": {NAME: launch.entry}})
+
+
 def _base64_link(start: str) -> Callable[[Launch], str]:
     def link(launch: Launch) -> str:
         packed = base64.b64encode(json.dumps(launch.entry).encode()).decode("ascii")
@@ -202,8 +207,22 @@ def _librechat(launch: Launch) -> str:
     return yaml({"mcpServers": {NAME: server}})
 
 
-def _claude_code(launch: Launch) -> str:
-    return shlex.join(["claude", "mcp", "add", "--scope", "user", NAME, "--", *launch.stdio])
+def _command_host(title: str, add: Sequence[str], remove: Sequence[str]) -> Host:
+    """A host whose own command adds servers; it starts them in the project."""
+    return Host(
+        title,
+        lambda launch: shlex.join([*add, NAME, "--", *launch.stdio]),
+        lambda _: "Run the command in a terminal.",
+        folder="",
+        removal=shlex.join([*remove, NAME]),
+    )
+
+
+def _zed_file() -> Path:
+    # On macOS it is beneath ~/.config as well.
+    if sys.platform == "win32":
+        return _settings("Zed", "settings.json")()
+    return _home(".config", "zed", "settings.json")()
 
 
 def _llama_cpp(launch: Launch) -> str:
@@ -249,12 +268,10 @@ HOSTS: dict[str, Host] = {
     "claude-desktop": _json_host(
         "Claude Desktop", _settings("Claude", "claude_desktop_config.json")
     ),
-    "claude-code": Host(
+    "claude-code": _command_host(
         "Claude Code",
-        _claude_code,
-        lambda _: "Run the command in a terminal.",
-        folder="",
-        removal=f"claude mcp remove --scope user {NAME}",
+        ("claude", "mcp", "add", "--scope", "user"),
+        ("claude", "mcp", "remove", "--scope", "user"),
     ),
     "cursor": _json_host(
         "Cursor",
@@ -270,6 +287,19 @@ HOSTS: dict[str, Host] = {
         link=_vscode_link,
         folder="${workspaceFolder}",
     ),
+    "windsurf": _json_host("Windsurf", _home(".codeium", "windsurf", "mcp_config.json")),
+    "zed": _json_host("Zed", _zed_file, key="context_servers", folder=""),
+    "cline": Host(
+        "Cline",
+        _usual_json,
+        lambda _: (
+            "It belongs in the file that MCP Servers > Configure opens; its command line "
+            "tool reads ~/.cline/data/settings/cline_mcp_settings.json."
+        ),
+    ),
+    "codex": _command_host("Codex", ("codex", "mcp", "add"), ("codex", "mcp", "remove")),
+    "gemini-cli": _json_host("Gemini CLI", _home(".gemini", "settings.json"), folder=""),
+    "qwen-code": _json_host("Qwen Code", _home(".qwen", "settings.json"), folder=""),
     "goose": Host(
         "Goose",
         _goose,
@@ -281,6 +311,18 @@ HOSTS: dict[str, Host] = {
         _opencode,
         lambda _: f"It belongs in {_home('.config', 'opencode', 'opencode.json')()}",
         folder="",
+    ),
+    "anythingllm": _json_host(
+        "AnythingLLM",
+        _settings("anythingllm-desktop", "storage", "plugins", "anythingllm_mcp_servers.json"),
+    ),
+    "jan": Host(
+        "Jan",
+        _usual_json,
+        lambda _: (
+            "Add it under Settings > MCP Servers > +: transport STDIO, then the command and "
+            "its arguments, each in a field of its own."
+        ),
     ),
     "librechat": Host("LibreChat", _librechat, _librechat_where),
     "open-webui": Host(
