@@ -110,6 +110,31 @@ async def test_tasks_as_objects(tmp_path: Path) -> None:
     assert "1. [ ] sow\n2. [ ] reap" in result.text
 
 
+async def test_a_list_of_tasks_that_is_written_again_is_the_same_plan(tmp_path: Path) -> None:
+    async with Toolbox(workspace=tmp_path) as box:
+        tasks = [
+            {"content": "sow", "status": "completed"},
+            {"content": "reap", "status": "pending"},
+        ]
+        first = await box.call("todo_write", {"todos": tasks})
+        assert "1. [x] sow" in first.text
+        assert "1 of 2 done" in first.text
+        more = [
+            {"content": "sow", "status": "completed"},
+            {"content": "reap", "status": "in_progress"},
+            {"content": "sell", "status": "cancelled"},
+        ]
+        second = await box.call("todo_write", {"todos": more})
+        assert second.data["id"] == first.data["id"]
+        states = [(step["text"], step["status"]) for step in second.data["steps"]]
+        assert states == [("sow", "done"), ("reap", "in_progress"), ("sell", "blocked")]
+        assert second.data["steps"][0]["seconds"] is None
+        other = await box.call("create_plan", {"goal": "Eat", "steps": ["- [x] Cook", "- [ ] Sit"]})
+        assert other.data["id"] != first.data["id"]
+        assert [step["text"] for step in other.data["steps"]] == ["Cook", "Sit"]
+        assert other.data["done"] == 1
+
+
 async def test_arguments_of_reference_servers(tmp_path: Path) -> None:
     given = {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}
     assert "(Asia/Tokyo" in (await answer(tmp_path, "convert_time", given)).text

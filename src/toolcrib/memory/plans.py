@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Self
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
@@ -55,12 +55,15 @@ MAX_NOTE_CHARS = 1000
 COMPACT_TOKENS = 150
 UNSAID = "may be outside text"
 """Stands for the goal of such a plan where it is only named."""
+UNEXPLAINED = "no reason was given"
+"""The note of a step that is written as blocked without one."""
 MAX_OTHERS = 5
 """Other plans that are listed with the conversation's own."""
 MAX_NAMED = 3
 """Further blocked steps that the compact form names."""
 
 StepStatus = Literal["pending", "in_progress", "done", "blocked"]
+STATES: tuple[StepStatus, ...] = get_args(StepStatus)
 MOVES: dict[str, tuple[str, ...]] = {
     "pending": ("in_progress", "done", "blocked"),
     "in_progress": ("done", "blocked"),
@@ -80,6 +83,15 @@ class PlanStep:
     note: str = ""
     started: float | None = None
     ended: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepDraft:
+    """A step of a plan that is written; without a status it is pending, or as it was."""
+
+    text: str
+    status: StepStatus | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,28 +248,47 @@ class Plans:
         """The plans in the toolbox's store."""
         return cls(services.use(Store).area(SCHEMA))
 
-    async def create(self, goal: str, steps: Sequence[str], project: int, origin: Origin) -> Plan:
-        """Write a new plan, and make it the own one of the conversation that it comes from.
+    async def create(
+        self,
+        goal: str,
+        steps: Sequence[StepDraft],
+        project: int,
+        origin: Origin,
+        *,
+        rewrites: bool = False,
+    ) -> Plan:
+        """Write a plan, and make it the own one of the conversation that it comes from.
+
+        Args:
+            goal: what is to be reached.
+            steps: in their order.
+            project: the number of the one that it belongs to.
+            origin: where it comes from.
+            rewrites: write the steps of the conversation's own plan anew where that has this goal.
 
         Raises:
             BadInput: the goal or the steps are empty or too long, or the steps too many.
         """
-        goal, listed = goal.strip(), [step.strip() for step in steps]
-        _check(goal, listed)
+        goal, drafts = goal.strip(), [replace(step, text=step.text.strip()) for step in steps]
+        _check(goal, [step.text for step in drafts])
 
         def write(connection: sqlite3.Connection) -> Plan:
-            number = connection.execute(
-                "INSERT INTO plan (project, goal, created, changed, session, source, outside,"
-                " private) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (project, goal, time.time(), _turn(connection), origin.session,
-                 storable(origin.source), origin.outside, origin.private),
-            ).lastrowid  # fmt: skip
-            assert number is not None
+            old = _of_goal(connection, goal, origin.session) if rewrites else None
+            number = old.id if old else _inserted(connection, goal, project, origin)
+            before = {step.text.casefold(): step for step in (old.steps if old else ())}
+            connection.execute("DELETE FROM plan_step WHERE plan = ?", (number,))
             connection.executemany(
-                "INSERT INTO plan_step (plan, number, text, status, note)"
-                " VALUES (?, ?, ?, 'pending', '')",
-                [(number, place, text) for place, text in enumerate(listed, 1)],
+                "INSERT INTO plan_step (plan, number, text, status, note, started, ended)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (number, place, draft.text, *_state(draft, before.get(draft.text.casefold())))
+                    for place, draft in enumerate(drafts, 1)
+                ],
             )
+            connection.execute(
+                "UPDATE plan SET changed = ? WHERE id = ?", (_turn(connection), number)
+            )
+            _mark_origin(connection, _existing(connection, number), origin)
             _activate(connection, number, origin.session)
             connection.execute(
                 "DELETE FROM plan WHERE id IN (SELECT id FROM plan WHERE project = ?"
@@ -348,14 +379,8 @@ class Plans:
             connection.execute(
                 "UPDATE plan SET changed = ? WHERE id = ?", (_turn(connection), plan.id)
             )
-            if note and origin.outside and (not plan.outside or plan.session != origin.session):
-                connection.execute(
-                    "UPDATE plan SET outside = 1, source = ?,"
-                    " session = CASE session WHEN ? THEN session ELSE '' END WHERE id = ?",
-                    (storable(origin.source), origin.session, plan.id),
-                )
-            if note and origin.private:
-                connection.execute("UPDATE plan SET private = 1 WHERE id = ?", (plan.id,))
+            if note:
+                _mark_origin(connection, plan, origin)
             _activate(connection, plan.id, origin.session)
             return _existing(connection, plan.id)
 
@@ -377,6 +402,52 @@ class Plans:
     async def clear(self) -> int:
         """Delete all plans; how many there were."""
         return await self._rows.execute("DELETE FROM plan")
+
+
+def _of_goal(connection: sqlite3.Connection, goal: str, session: str) -> Plan | None:
+    """The conversation's own plan, where it has this goal."""
+    row = connection.execute(
+        "SELECT plan FROM plan_active WHERE session = ?", (session,)
+    ).fetchone()
+    plan = None if row is None else _existing(connection, row[0])
+    return plan if plan is not None and plan.goal.casefold() == goal.casefold() else None
+
+
+def _inserted(connection: sqlite3.Connection, goal: str, project: int, origin: Origin) -> int:
+    """The number of a new plan without steps."""
+    number = connection.execute(
+        "INSERT INTO plan (project, goal, created, changed, session, source, outside, private)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (project, goal, time.time(), _turn(connection), origin.session,
+         storable(origin.source), origin.outside, origin.private),
+    ).lastrowid  # fmt: skip
+    assert number is not None
+    return number
+
+
+def _state(
+    draft: StepDraft, before: PlanStep | None
+) -> tuple[str, str, float | None, float | None]:
+    """Status, note, beginning and end of a step that is written, by what it was."""
+    before = before or PlanStep(0, draft.text)
+    status = draft.status or before.status
+    note = draft.note or before.note or (UNEXPLAINED if status == "blocked" else "")
+    now = time.time()
+    started = before.started or (now if status == "in_progress" else None)
+    ended = (before.ended or now) if status == "done" else None
+    return status, note, started, ended
+
+
+def _mark_origin(connection: sqlite3.Connection, plan: Plan, origin: Origin) -> None:
+    """Note on a plan where words of it come from now."""
+    if origin.outside and (not plan.outside or plan.session != origin.session):
+        connection.execute(
+            "UPDATE plan SET outside = 1, source = ?,"
+            " session = CASE session WHEN ? THEN session ELSE '' END WHERE id = ?",
+            (storable(origin.source), origin.session, plan.id),
+        )
+    if origin.private:
+        connection.execute("UPDATE plan SET private = 1 WHERE id = ?", (plan.id,))
 
 
 def _check(goal: str, steps: Sequence[str]) -> None:

@@ -15,7 +15,15 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput
 from toolcrib.memory.exchange import LISTS, TEXTS, ParsedFile, parse_file, text_of
 from toolcrib.memory.memory_records import Origin
-from toolcrib.memory.plans import MAX_GOAL_CHARS, MAX_STEP_CHARS, MAX_STEPS, Plans
+from toolcrib.memory.plans import (
+    MAX_GOAL_CHARS,
+    MAX_NOTE_CHARS,
+    MAX_STEP_CHARS,
+    MAX_STEPS,
+    STATES,
+    Plans,
+    StepDraft,
+)
 from toolcrib.memory.projects import Projects
 from toolcrib.memory.takeover import FOREIGN
 
@@ -115,7 +123,7 @@ def _of_table(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, 
             yield {**values, "fact": values[text]}
 
 
-def plans_of(file: Path) -> list[tuple[str, list[str], list[tuple[str, str]]]]:
+def plans_of(file: Path) -> list[tuple[str, list[StepDraft]]]:
     """The plans of a JSON file: goal, steps, and of each step its status and note.
 
     Raises:
@@ -136,33 +144,24 @@ def plans_of(file: Path) -> list[tuple[str, list[str], list[tuple[str, str]]]]:
     return [plan for plan in found if plan is not None]
 
 
-def _plan(item: Any) -> tuple[str, list[str], list[tuple[str, str]]] | None:
+def _plan(item: Any) -> tuple[str, list[StepDraft]] | None:
     if not isinstance(item, dict) or not isinstance(item.get("steps"), list):
         return None
-    steps, states = [], []
+    steps = []
     for step in item["steps"][:MAX_STEPS]:
         values = step if isinstance(step, dict) else {"text": str(step)}
         text = next((values[n] for n in STEP_TEXTS if isinstance(values.get(n), str)), "")
         if text.strip():
-            steps.append(text.strip()[:MAX_STEP_CHARS])
-            states.append((str(values.get("status", "")), str(values.get("note") or "")))
+            status = next((state for state in STATES if state == values.get("status")), None)
+            note = str(values.get("note") or "")[:MAX_NOTE_CHARS]
+            steps.append(StepDraft(text.strip()[:MAX_STEP_CHARS], status, note))
     goal = str(item.get("goal") or item.get("title") or "").strip()[:MAX_GOAL_CHARS]
-    return (goal or "Plan", steps, states) if steps else None
+    return (goal or "Plan", steps) if steps else None
 
 
-async def take_plans(
-    services: Services, plans: list[tuple[str, list[str], list[tuple[str, str]]]]
-) -> int:
+async def take_plans(services: Services, plans: list[tuple[str, list[StepDraft]]]) -> int:
     """Write plans for the project of the current folder, their steps as far as they were."""
     project = (await services.use(Projects).current()).id
-    place = project, Origin("cli:import", "cli")
-    for goal, steps, states in plans:
-        made = await services.use(Plans).create(goal, steps, *place)
-        for index, (status, note) in enumerate(states, 1):
-            moves = {"done": ("in_progress", "done"), "in_progress": ("in_progress",)}
-            for move in moves.get(status, ()):
-                await services.use(Plans).update_step(made.id, index, move, note, place)  # type: ignore[arg-type]
-            if status == "blocked":
-                why = note or "no reason was given"
-                await services.use(Plans).update_step(made.id, index, "blocked", why, place)
+    for goal, steps in plans:
+        await services.use(Plans).create(goal, steps, project, Origin("cli:import", "cli"))
     return len(plans)

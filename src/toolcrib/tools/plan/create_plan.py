@@ -7,12 +7,20 @@ import time
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.package_data import package_table
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.memory.place import origin_of, project_of
-from toolcrib.memory.plans import Plans
+from toolcrib.memory.plans import MARKS, Plans, StepDraft, StepStatus
 
-_MARK = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?(?:\[[ xX]?\]\s+)?")
+_BULLET = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?")
+_BOX = re.compile(r"\s*(?:[-*•+]\s+)?\[([ xX>~/!-]?)\]\s+")
+_BOXES: dict[str, StepStatus] = {
+    **dict.fromkeys(("", " "), "pending"),
+    **dict.fromkeys((">", "~", "/"), "in_progress"),
+    **dict.fromkeys(("!", "-"), "blocked"),
+    "x": "done",
+}
 _NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+")
 MIN_PARTS = 2
 """So many with a semicolon between them may be one sentence."""
@@ -25,7 +33,7 @@ def _split(steps: list[str]) -> list[str]:
     text = steps[0].strip()
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1:
-        return [line[_mark_end(line) :].strip() for line in lines]
+        return [_BULLET.sub("", line, count=1).strip() for line in lines]
     parts = [part.strip() for part in text.rstrip(";").split("; ") if part.strip()]
     if len(parts) > MIN_PARTS and not _NUMBER.match(text):
         return parts
@@ -38,13 +46,16 @@ def _split(steps: list[str]) -> list[str]:
     return [text[found.end() : end].strip(" ,;") for found, end in zip(numbers, ends, strict=True)]
 
 
-def _mark_end(line: str) -> int:
-    found = _MARK.match(line)
-    return found.end() if found else 0
+def _draft(text: str) -> StepDraft:
+    """A step with the status that its box says, as `[x] Sow` does."""
+    found = _BOX.match(text)
+    if found is None:
+        return StepDraft(text)
+    return StepDraft(text[found.end() :], _BOXES[found[1].lower()])
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
-    """Steps as objects, such as `{"content": "Sow", "status": "pending"}`, are their texts."""
+    """Steps as objects, such as `{"content": "Sow", "status": "done"}`, become `[x] Sow`."""
     for name in ("steps", "todos", "tasks"):
         if isinstance(arguments.get(name), list):
             arguments[name] = [_text(step) for step in arguments[name]]
@@ -54,7 +65,16 @@ def _text(step: Any) -> Any:
     if not isinstance(step, dict):
         return step
     keys = ("content", "step", "title", "task", "text", "description", "name")
-    return next((step[key] for key in keys if isinstance(step.get(key), str)), step)
+    text = next((step[key] for key in keys if isinstance(step.get(key), str)), None)
+    if text is None:
+        return step
+    word = str(step.get("status") or step.get("state") or "").strip().lower()
+    word = re.sub(r"[\s-]+", "_", word)
+    known: dict[str, str] = package_table("compat/models.toml")["words"]["update_plan_step"][
+        "status"
+    ]
+    mark = MARKS.get(known.get(word, word))
+    return text if mark is None else f"[{mark}] {text}"
 
 
 @tool(
@@ -76,6 +96,9 @@ async def create_plan(
     stay open beside it. update_plan_step moves a step on.
     """
     project = await project_of(ctx)
-    plan = await ctx.use(Plans).create(goal, _split(steps), project.id, origin_of(ctx))
+    drafts = [_draft(step) for step in _split(steps)]
+    # A list of tasks that says how far they are is written again and again, for the same plan.
+    rewrites = any(draft.status is not None for draft in drafts)
+    plan = await ctx.use(Plans).create(goal, drafts, project.id, origin_of(ctx), rewrites=rewrites)
     now = time.time()
     return Result(plan.full(now), plan.to_json(now))
