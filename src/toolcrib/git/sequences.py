@@ -15,6 +15,11 @@ OPEN = (
     "git_conflicts shows the sides and takes a choice; then {next}. git_conflicts with abort=true "
     "goes back."
 )
+LEFT_OVER = (
+    "git_conflicts shows the sides and takes a choice for each file; with abort=true files are "
+    "as in the last commit again, and a stash stays."
+)
+"""For conflicts that no operation waits for, as `git stash pop` leaves them."""
 GOING_ON = {
     "merge": "git_commit",
     "rebase": "git_rebase with action=continue",
@@ -31,7 +36,7 @@ def going_on(in_progress: str) -> str:
 
 
 async def refuse_while_open(repository: Repository, *, within_rebase: bool = False) -> None:
-    """Refuse to begin a merge, rebase or pick while another is not finished.
+    """Refuse to begin a merge, rebase or pick while another is not finished, or conflicts are left.
 
     Args:
         repository: an open one.
@@ -42,9 +47,13 @@ async def refuse_while_open(repository: Repository, *, within_rebase: bool = Fal
     """
     status = await status_of(repository, untracked="no")
     what = status.in_progress
+    names = [printable(file.name) for file in status.unmerged]
+    if what not in GOING_ON and names:
+        raise Conflict(
+            f"Nothing was begun: there are conflicts in {some_of(names, 10)}.", hint=LEFT_OVER
+        )
     if what not in GOING_ON or (within_rebase and what == "rebase" and not status.tracked):
         return
-    names = [printable(file.name) for file in status.unmerged]
     where = f", with conflicts in {some_of(names, 10)}" if names else ""
     raise Conflict(
         f"Nothing was begun: a {what} is not finished{where}.",

@@ -51,7 +51,7 @@ async def test_the_environment_is_clean(box: Box, monkeypatch: pytest.MonkeyPatc
 async def test_no_network(box: Box, code: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        text = f"import socket; s = socket.socket(); {code.format(port=port)}; print('out')"
+        text = f"import socket; s = socket.socket(); {code.format(port=port)}; print('o' + 'ut')"
         done = await box.python(f"print('in')\n{text}")
     assert "in" in done.out
     assert "out" not in done.out

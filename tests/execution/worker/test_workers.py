@@ -217,7 +217,8 @@ async def test_a_child_reaches_nothing(workers, tmp_path, monkeypatch):
         assert "Too many" in await act(workers, "connect", str(port).encode())
     assert "Too many" in await act(workers, "open", str(file).encode())
     assert "Too many" in await act(workers, "write", str(tmp_path / "new").encode())
-    assert "Too many" in await act(workers, "start")
+    # Which of them depends on how Python starts programs.
+    assert await act(workers, "start") in ("Too many open files", "Bad file descriptor")
     seen = await act(workers, "environment")
     assert "hidden" not in str(seen)
     assert "HOME" not in seen

@@ -197,6 +197,24 @@ DONE = {
         "    value = compute(1)\n    other()",
         "        value = compute(1)\n        other()\n",
     ),
+    "indentation short by one, later lines as in the file": (
+        "def half(a):\n    return a / 2\n",
+        "   return a / 2",
+        "   if a is None:\n        raise ValueError\n    return a / 2",
+        "def half(a):\n    if a is None:\n        raise ValueError\n    return a / 2\n",
+    ),
+    "an entry of a list short by some, later ones as in the file": (
+        "steps:\n      - run: a\n",
+        " - run: a",
+        " - run: a\n      - run: b",
+        "steps:\n      - run: a\n      - run: b\n",
+    ),
+    "indentation short by some, a block that goes deeper": (
+        "def half(a):\n    return a / 2\n",
+        "   return a / 2",
+        "   if a:\n       return a / 2",
+        "def half(a):\n    if a:\n        return a / 2\n",
+    ),
     "a part of a line, later lines as in the file": (
         '  "a": 1\n',
         '"a": 1',

@@ -337,6 +337,44 @@ class TestEditLines:
         await done(box, "line_operations", file_name="a.txt", **arguments)
         assert (ws / "a.txt").read_bytes() == expected.replace("\n", "\r\n").encode()
 
+    @pytest.mark.parametrize(
+        ("place", "line"),
+        [
+            ({"after": 2}, 3),
+            ({"before": "2"}, 2),
+            ({"after_line": 2}, 3),
+            ({"after": "row"}, 4),
+            ({"after": "/row 2/"}, 6),
+        ],
+    )
+    async def test_a_place_is_a_number_or_a_whole_line_before_a_part_of_one(
+        self, box: Toolbox, ws: Path, place: dict[str, object], line: int
+    ) -> None:
+        lines = ["one", "two", "row", "rows", "row 2"]
+        (ws / "a.txt").write_text("\n".join(lines))
+        await done(box, "edit_lines", path="a.txt", operation="insert", content="x", **place)
+        lines.insert(line - 1, "x")
+        assert (ws / "a.txt").read_text() == "\n".join(lines)
+
+    async def test_the_answer_says_that_numbers_read_before_are_others_now(
+        self, box: Toolbox, ws: Path
+    ) -> None:
+        (ws / "a.txt").write_text("".join(f"{n}\n" for n in range(1, 21)))
+        given = {"path": "a.txt", "start": 4, "end": 10}
+        fewer = await box.call("edit_lines", {**given, "operation": "replace", "content": "x"})
+        assert "lines 4-10 replaced by 1 line; the lines below moved up by 6\n" in fewer.text
+        more = await box.call("edit_lines", {"path": "a.txt", "after": 2, "content": "y\nz"})
+        assert "inserted at line 3; the lines below moved down by 2\n" in more.text
+        end = await box.call("edit_lines", {**given, "operation": "delete", "end": 99})
+        assert "moved" not in end.text
+
+    async def test_a_number_that_another_line_says_is_refused(self, box: Toolbox, ws: Path) -> None:
+        (ws / "a.txt").write_text("2\n3\n4\n")
+        given = {"path": "a.txt", "operation": "insert", "content": "x", "after": "2"}
+        assert await refused(box, "edit_lines", **given) == "bad_input"
+        await done(box, "edit_lines", **{**given, "after": "/2/"})
+        assert (ws / "a.txt").read_text() == "2\nx\n3\n4\n"
+
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("place", [{"start": 2}, {"after": "1"}])
     @pytest.mark.parametrize("content", ["x\r\ny", "x\r\ny\r\n"])

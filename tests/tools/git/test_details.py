@@ -174,7 +174,44 @@ async def test_a_lock_and_an_open_merge_are_named(box: Toolbox, repo: Path) -> N
     commit(repo, "side")
     await do(box, "git_merge", branch="main")
     for tool, arguments in (("git_stash", {}), ("git_reset", {"mode": "soft"})):
-        assert "A merge is not finished" in await refused(box, tool, **arguments)
+        assert "a merge is not finished" in (await refused(box, tool, **arguments)).lower()
+
+
+async def test_conflicts_that_a_stash_leaves_end_by_a_choice_or_go_back(
+    box: Toolbox, repo: Path
+) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    write(repo, **{"new.txt": "a\n"})
+    commit(repo, "new")
+    write(repo, **{"new.txt": "b\n"})
+    await do(box, "git_stash")
+    await do(box, "git_checkout", branch="main")
+    assert "with conflicts" in await do(box, "git_stash", action="pop")
+    before = git(repo, "rev-parse", "HEAD", "side", "stash@{0}")
+    assert "in conflict: new.txt" in await do(box, "git_diff")
+    for tool, arguments in (
+        ("git_stash", {"action": "pop"}),
+        ("git_rebase", {"onto": "side"}),
+        ("git_merge", {"branch": "side"}),
+        ("git_pick", {"commits": ["side"]}),
+    ):
+        text = await refused(box, tool, **arguments)
+        assert "Nothing was begun: there are conflicts in new.txt." in text
+        assert "abort=true" in text
+    assert git(repo, "rev-parse", "HEAD", "side", "stash@{0}") == before
+    await do(box, "git_conflicts", abort=True)
+    assert git(repo, "status", "--porcelain") == ""
+    await do(box, "undo_changes")
+    assert git(repo, "status", "--porcelain") == "DU new.txt\n"
+    # A text alone is a choice.
+    text = await do(box, "git_conflicts", path="new.txt", text="c\n")
+    assert (
+        text
+        == "Resolved new.txt. No conflict is left. The stash is still there: git_stash drops it."
+    )
+    assert (repo / "new.txt").read_text() == "c\n"
+    await do(box, "git_stash", action="drop")
+    await do(box, "git_commit", message="mine")
 
 
 async def test_nothing_is_begun_while_a_pick_is_open(box: Toolbox, repo: Path) -> None:

@@ -231,12 +231,37 @@ def _indented(hay: Haystack, at: int, old: str, new: str) -> tuple[str, str]:
         return new, ""
     lead = lead_of(old)
     if lead:
+        # The other lines may have the indentation of the file already.
+        as_sent = all(line.startswith(before + lead) for line in others)
+        if as_sent and _fit(new, before + lead) and not _fit(new, lead):
+            return new, ""
         return _shifted(new, before, lead)
     if not all(line.startswith(before) for line in others):
         raise _unclear(hay, at)
     if first.rstrip().endswith(_OPENERS) and lead_of(others[0]) == before:
         raise _unclear(hay, at)
     return new, ""
+
+
+def _fit(new: str, lead: str) -> bool:
+    """Whether lines are indented soundly where the first one has a lead.
+
+    A line is deeper than the one before only behind an opening one, and one that is less deep
+    has the depth of a line before it.
+    """
+    first, *others = [line for line in new.split("\n") if line.strip()]
+    depths, opens = [len(lead)], first.rstrip().endswith(_OPENERS)
+    for line in others:
+        depth = len(lead_of(line))
+        if (depth > depths[-1]) != opens:
+            return False
+        while depths and depths[-1] > depth:
+            depths.pop()
+        if depths[-1:] != [depth] and not opens:
+            return False
+        depths.append(depth)
+        opens = line.rstrip().endswith(_OPENERS)
+    return True
 
 
 def _shifted(new: str, before: str, lead: str) -> tuple[str, str]:

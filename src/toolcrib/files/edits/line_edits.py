@@ -33,8 +33,8 @@ class LineEdit:
         content: the new lines.
         to: where lines that are moved go: before this line, numbered as now.
         expect: what the first lines say now, or an anchor.
-        after: text of the one line after which an insertion goes, or `/expression/`.
-        before: text of the one line before which it goes.
+        after: number or text of the one line after which an insertion goes, or `/expression/`.
+        before: that of the one line before which it goes.
     """
 
     operation: Operation
@@ -74,6 +74,10 @@ def apply_line_edit(text: str, edit: LineEdit) -> LinesEdited:
         lines.pop()
     first, last = _range(lines, edit)
     changed, summary = _OPERATIONS[edit.operation](lines, first, last, edit)
+    more = len(changed) - len(lines)
+    if more and first < len(changed) and last + 1 < len(lines):
+        # Else a model goes on with the numbers that it read before.
+        summary += f"; the lines below moved {'down' if more > 0 else 'up'} by {abs(more)}"
     if changed == lines:
         raise BadInput("The lines say that already: there is nothing to change.")
     end = "\n" if changed and (ended or not lines) else ""
@@ -119,10 +123,16 @@ def _index(number: int, lines: Sequence[str], limit: int, name: str) -> int:
 
 
 def _holding(lines: Sequence[str], text: str) -> int:
-    """The index of the one line with a text; `/expression/` is that text, or what it fits."""
+    """The index of the one line with a number or text; `/expression/` is a text, or what it fits.
+
+    A line that is the text goes before lines that hold it.
+    """
     if len(text) > MAX_PLACE_CHARS:
         raise BadInput(f"A place is named by at most {MAX_PLACE_CHARS} characters of its line.")
-    found = [index for index, line in enumerate(lines) if text in line]
+    whole = [index for index, line in enumerate(lines) if line.strip() == text.strip()]
+    if text.strip().isdecimal() and 0 < int(text) <= len(lines):
+        return _numbered_line(int(text), whole)
+    found = whole if len(whole) == 1 else [i for i, line in enumerate(lines) if text in line]
     inner = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else ""
     if inner and not found:
         found = [index for index, line in enumerate(lines) if inner in line]
@@ -135,6 +145,15 @@ def _holding(lines: Sequence[str], text: str) -> int:
             f"{len(found)} lines hold that text: {listed}.", hint="Send more of the line, or start."
         )
     raise NotFound("No line holds that text.", hint="Read the file again, or send start.")
+
+
+def _numbered_line(number: int, whole: Sequence[int]) -> int:
+    if not whole or list(whole) == [number - 1]:
+        return number - 1
+    raise BadInput(
+        f"{number} may be line {number}, or line {whole[0] + 1}, which says it.",
+        hint="Send the number in start, or the text between slashes.",
+    )
 
 
 def _fitting(lines: Sequence[str], pattern: str) -> list[int]:

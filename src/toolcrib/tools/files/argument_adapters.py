@@ -184,7 +184,8 @@ def adapt_line_edit(arguments: dict[str, Any]) -> None:
     if {"operation", "op", "action", "command"} & set(arguments):
         return
     content = {"content", "contenttoinsert", "newcontent", "text", "lines"} & set(arguments)
-    if content and {"contenttoinsert", "insertline", "linenumber"} & set(arguments):
+    inserting = {"contenttoinsert", "insertline", "linenumber", "after", "before", "afterline"}
+    if content and inserting & set(arguments):
         arguments["operation"] = "insert"
     elif "movefrom" in arguments:
         arguments["operation"] = "move"

@@ -27,7 +27,11 @@ from toolcrib.tools.files.argument_adapters import adapt_line_edit
     rights=WRITE,
     keywords=("insert", "delete", "move", "line", "number", "row"),
     argument_aliases=other_names(
-        path=("file_path", "file"), operation=("op", "action", "command"), start=("line",)
+        path=("file_path", "file"),
+        operation=("op", "action", "command"),
+        start=("line",),
+        after=("after_line",),
+        before=("before_line",),
     ),
     destructive=True,
     argument_adapter=adapt_line_edit,
@@ -40,8 +44,8 @@ async def edit_lines(
     content: Annotated[str | None, Param("New lines.")] = None,
     expect: Annotated[str, Param("What the first line says now, or its LINE:HASH.")] = "",
     to: Annotated[int | None, Param("Line before which moved lines go.")] = None,
-    after: Annotated[str, Param("Insert after the one line with this text.")] = "",
-    before: Annotated[str, Param("Insert before the one line with this text.")] = "",
+    after: Annotated[str, Param("Insert after the line with this number or text.")] = "",
+    before: Annotated[str, Param("Insert before that line.")] = "",
     max_lines: Annotated[int, Param("Lines to insert at most; 0: any.", unlisted=True)] = 0,
     *,
     ctx: Ctx,

@@ -15,7 +15,7 @@ from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import GOING_ON, going_on
-from toolcrib.git.status import status_of
+from toolcrib.git.status import WorkingStatus, status_of
 from toolcrib.git.steps import git_step
 from toolcrib.text.display import printable, some_of
 
@@ -53,17 +53,12 @@ async def git_conflicts(
 
     ours is the side that is checked out (while rebasing, that of the new base), theirs the other.
     """
+    take = take or ("text" if text else "")
     async with open_repository(ctx, path) as repository:
         status = await status_of(repository, untracked="no")
         names = [file.name for file in status.unmerged]
         if abort:
-            if status.in_progress not in GOING_ON:
-                raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
-            async with git_step(repository, git_conflicts.name):
-                # A file that was resolved looks changed until git has looked at it again.
-                await repository.attempt("update-index", "-q", "--refresh")
-                await repository.run(status.in_progress, "--abort")
-            return Result(text=f"The {status.in_progress} is aborted.", data={"open": []})
+            return Result(text=await _abort(repository, status), data={"open": []})
         name = repository.name_of(path) if path else ""
         if not name and take:
             raise BadInput("Name the file to resolve.", hint=f"path takes one of {names[:5]}.")
@@ -81,6 +76,8 @@ async def git_conflicts(
                 await resolve(repository, wanted[0], take, text)
             left = [name for name in names if name != wanted[0]]
             rest = f"Left: {some_of(left, 5)}." if left else going_on(status.in_progress)
+            if not rest and await repository.hash_of("refs/stash"):
+                rest = "No conflict is left. The stash is still there: git_stash drops it."
             return Result(
                 text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
             )
@@ -93,3 +90,17 @@ async def git_conflicts(
     if more > 0:
         parts.append(f"and {more} more: {some_of(wanted[MAX_DISPLAYED_FILES:], 20)}")
     return Result(text="\n\n".join(parts), data={"open": names})
+
+
+async def _abort(repository: Repository, status: WorkingStatus) -> str:
+    what, names = status.in_progress, [printable(file.name) for file in status.unmerged]
+    if what not in GOING_ON and not names:
+        raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
+    async with git_step(repository, git_conflicts.name):
+        # A file that was resolved looks changed until git has looked at it again.
+        await repository.attempt("update-index", "-q", "--refresh")
+        if what in GOING_ON:
+            await repository.run(what, "--abort")
+            return f"The {what} is aborted."
+        await repository.run("reset", "-q", "--merge")
+    return f"As in the last commit again: {some_of(names, 5)}. A stash that was brought back stays."

@@ -11,6 +11,8 @@ from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
 from toolcrib.git.places import adapt_path, need_path
 from toolcrib.git.repository import open_repository
+from toolcrib.git.status import status_of
+from toolcrib.text.display import printable, some_of
 
 WORDS = ("--word-diff=porcelain",)
 
@@ -55,7 +57,11 @@ async def git_diff(
         text = rendered(repository, files, stat=stat)
         if words and in_lines:
             text = f"(Lines, not words: a merge conflict is open.)\n{text}"
+        unmerged = [] if range or text else (await status_of(repository, untracked="no")).unmerged
     if path and not files:
         await need_path(path, ctx)
+    if unmerged:
+        names = some_of([printable(file.name) for file in unmerged], 5)
+        text = f"(no lines to compare; in conflict: {names}. git_conflicts shows the sides)"
     data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
     return Result(text=text or "(no changes)", data={"files": data})

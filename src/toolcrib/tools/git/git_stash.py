@@ -14,6 +14,7 @@ from toolcrib.git.precautions import asking
 from toolcrib.git.program import checked
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.restoration import refuse_locked
+from toolcrib.git.sequences import refuse_while_open
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_between, names_by_pick, names_in
@@ -68,6 +69,8 @@ async def git_stash(
         if action != "push" and not await repository.hash_of(entry):
             raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
         await refuse_locked(repository)  # git stash itself is silent about it
+        if (await status_of(repository, untracked="no")).unmerged:
+            await refuse_while_open(repository)
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
