@@ -23,7 +23,7 @@ from toolcrib.data.tables import Table, by_quotes_or_lines, from_records, read_t
 from toolcrib.data.values import Cell, as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.display import counted
-from toolcrib.text.toml_values import toml_value
+from toolcrib.text.toml_values import inline_toml, toml_key, toml_value
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip")
 ENDINGS = {
@@ -43,7 +43,6 @@ MAX_PARTS = 2_000_000
 """Values in what is read from YAML, each reference counted anew."""
 MAX_DEPTH = 100
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _YAML_TEXT = re.compile(r"[-+]?(?:\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|0[\d_]+)$", re.ASCII)
 _YAML_SWITCHES = frozenset("yYnNoO")
 """What the booleans of YAML 1.1 begin with that are none of 1.2: yes, no, on, off."""
@@ -424,35 +423,14 @@ def _toml_lines(value: Mapping[str, Any], path: tuple[str, ...], depth: int) -> 
         ):
             tables[str(name)] = item
         elif item is not None:  # TOML has no null
-            yield f"{_toml_key(str(name))} = {_toml_value(item)}"
+            yield f"{toml_key(str(name))} = {inline_toml(item)}"
     for name, item in tables.items():
         inner = (*path, name)
-        head = ".".join(map(_toml_key, inner))
+        head = ".".join(map(toml_key, inner))
         for one in item if isinstance(item, list) else (item,):
             yield ""
             yield f"[[{head}]]" if isinstance(item, list) else f"[{head}]"
             yield from _toml_lines(one, inner, depth + 1)
-
-
-def _toml_key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml_value(item) for item in value if item is not None)}]"
-    if isinstance(value, Mapping):
-        pairs = ", ".join(
-            f"{_toml_key(str(k))} = {_toml_value(v)}" for k, v in value.items() if v is not None
-        )
-        return f"{{{pairs}}}"
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _xml_lines(name: str, value: Any, depth: int) -> Iterable[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.surfaces.cli.program import Program
 from toolcrib.memory.takeover import FOREIGN
-from toolcrib.surfaces.cli.imports import with_settings
+from toolcrib.surfaces.cli.config_file import add_values
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -95,11 +95,13 @@ def test_a_list_of_memories_is_taken_as_that(program: Program, tmp_path: Path) -
     assert [name for name in FOREIGN if name not in helped] == []
 
 
-def test_comments_and_order_stay() -> None:
-    text = "# top\nprofile = 'web'\n\n[web.search]  # mine\nlimit = 3\n"
-    added = with_settings(text, {"web.search.region": "de-DE", "a": 1, "agent.steps": 3})
+def test_comments_and_order_stay(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("# top\nprofile = 'web'\n\n[web.search]  # mine\nlimit = 3\n")
+    add_values(file, {"web.search.region": "de-DE", "a": 1, "agent.steps": 3})
+    added = file.read_text()
     assert added == (
-        "# top\nprofile = 'web'\n\na = 1\n[web.search]  # mine\nregion = \"de-DE\"\nlimit = 3\n"
+        "# top\nprofile = 'web'\na = 1\n\n[web.search]  # mine\nlimit = 3\nregion = \"de-DE\"\n"
         "\n[agent]\nsteps = 3\n"
     )
     assert tomllib.loads(added)["web"]["search"] == {"region": "de-DE", "limit": 3}

@@ -7,8 +7,9 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.surfaces.cli.screen import json_text
+from toolcrib.surfaces.cli.screen import json_text, local_time, table, visible
 from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print the runs, or the trace of one."""
-    from toolcrib.core.errors import BadInput
-
     if options.limit < 1:
         raise BadInput("--limit must be at least 1.")
     return asyncio.run(_print(options, flags.load()))
@@ -40,7 +39,6 @@ def run(options: Namespace, flags: Flags) -> int:
 async def _print(options: Namespace, config: Config) -> int:
     from toolcrib.agents.runs import AgentRuns
     from toolcrib.core.context import Services
-    from toolcrib.core.errors import NotFound
 
     async with Services(config) as services:
         runs = services.use(AgentRuns)
@@ -57,8 +55,6 @@ async def _print(options: Namespace, config: Config) -> int:
 
 
 def _list(runs: list[AgentRun], *, as_json: bool) -> None:
-    from toolcrib.surfaces.cli.screen import local_time, table
-
     if as_json:
         for found in runs:
             print(json_text(_facts(found)))
@@ -80,8 +76,6 @@ def _list(runs: list[AgentRun], *, as_json: bool) -> None:
 
 
 def _show(found: AgentRun, events: list[RunEvent], *, as_json: bool) -> None:
-    from toolcrib.surfaces.cli.screen import visible
-
     if as_json:
         print(json_text(_facts(found)))
         for event in events:

@@ -7,7 +7,9 @@ import time
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Literal
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import visible, wrapped
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -48,8 +50,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """List the requests, or answer one."""
-    from toolcrib.core.errors import BadInput
-
     if options.target and not options.always:
         raise BadInput("--target goes with --always.")
     if options.id is None and (options.site or options.session or options.always or options.refuse):
@@ -78,7 +78,6 @@ async def _answer(config: Config, options: Namespace) -> int:
 
 async def _grant(approvals: Approvals, options: Namespace) -> int:
     from toolcrib.surfaces.cli import person
-    from toolcrib.surfaces.cli.screen import visible
     from toolcrib.system.threads import plain_id
 
     scope: Literal["once", "site", "session", "rule"] = "once"
@@ -130,14 +129,10 @@ def _list(requests: list[ApprovalRequest], rules: list[ApprovalRule]) -> None:
 
 
 def _rule(rule: ApprovalRule) -> str:
-    from toolcrib.surfaces.cli.screen import visible
-
     return f"target {visible(rule.target)}" if rule.target else "the very same arguments"
 
 
 def _describe(request: ApprovalRequest) -> None:
-    from toolcrib.surfaces.cli.screen import visible, wrapped
-
     minutes = max(0, int((time.time() - request.created) // 60))
     print(f"{request.id}  {visible(request.tool)}, asked {minutes} min ago")
     print(wrapped(f"because {visible(request.reason)}", indent="        "))

@@ -10,7 +10,9 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import visible
 from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
@@ -46,9 +48,7 @@ async def _login(url: str, config: Config) -> int:
     from toolcrib.browser.browsers import Browsers
     from toolcrib.browser.logins import Logins
     from toolcrib.browser.program import has_screen
-    from toolcrib.core.errors import BadInput, Unavailable
     from toolcrib.net.egress.url import complete_url, parse_url
-    from toolcrib.surfaces.cli.screen import visible
     from toolcrib.toolbox import Toolbox
 
     if not url:
@@ -123,7 +123,6 @@ async def _others(what: str, url: str, config: Config) -> int:
     from toolcrib.browser.logins import Logins
     from toolcrib.core.context import Services
     from toolcrib.net.egress.url import complete_url, web_origin
-    from toolcrib.surfaces.cli.screen import visible
 
     async with Services(config) as services:
         logins = services.use(Logins)

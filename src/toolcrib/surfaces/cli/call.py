@@ -15,13 +15,14 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.surfaces.cli.flags import NAMES, Flags
+from toolcrib.surfaces.cli.screen import coloured, visible
 from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.core.context import Caller
-    from toolcrib.core.errors import ToolError
     from toolcrib.core.result import Result
     from toolcrib.extensions.own_tools import Skipped
 
@@ -92,8 +93,6 @@ def _arguments(options: Namespace) -> dict[str, Any] | str:
     Raises:
         BadInput: a word that is not key=value, or two ways of giving arguments at once.
     """
-    from toolcrib.core.errors import BadInput
-
     words: list[str] = options.given
     whole = options.json_args is not None or "-" in words
     if whole and len(words) > (options.json_args is None):
@@ -121,8 +120,6 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
     Raises:
         BadInput: another word is neither, or its JSON is broken.
     """
-    from toolcrib.core.errors import BadInput
-
     found: dict[str, list[Any]] = {}
     for number, word in enumerate(words):
         key, _, text = word.partition("=")
@@ -194,7 +191,6 @@ def _first_parameter(tool: str) -> str:
 def _parameters(tool: str) -> list[str]:
     """What a tool takes, in its order; nothing where it is not known."""
     from toolcrib.core.config import Config
-    from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
     from toolcrib.toolbox import available
 
@@ -271,8 +267,6 @@ def _caller(*, single: bool) -> Caller:
 
 def hint_for_person(error: ToolError) -> str:
     """The hint of an error for a person; empty where it is the general one for models."""
-    from toolcrib.core.errors import BadInput
-
     general = isinstance(error, BadInput) and error.hint == error.default_hint
     return "" if general else for_person(error.hint)
 
@@ -323,13 +317,9 @@ def _word(key: str, value: Any) -> str:
 
 
 def _dim() -> tuple[str, str]:
-    from toolcrib.surfaces.cli.screen import coloured
-
     return coloured("dim")
 
 
 def _note(text: str, colour: tuple[str, str] = ("", "")) -> None:
-    from toolcrib.surfaces.cli.screen import visible
-
     sys.stdout.flush()
     print(f"{colour[0]}{visible(text)}{colour[1]}", file=sys.stderr)

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import local_time, table
 
 if TYPE_CHECKING:
     from toolcrib.agents.chat_session import AttachedFile, ChatSession
@@ -67,8 +69,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Chat, or say one thing."""
-    from toolcrib.core.errors import BadInput
-
     if options.max_steps is not None and not 1 <= options.max_steps <= 100:
         raise BadInput("--max-steps must be from 1 to 100.")
     flags.require_folders()
@@ -227,8 +227,6 @@ def _schema_text(given: str) -> str:
     """The schema that is meant: the text of a file of this name, or what was given."""
     from pathlib import Path
 
-    from toolcrib.core.errors import BadInput
-
     try:
         path = Path(given).expanduser()
         return path.read_text("utf-8") if path.is_file() else given
@@ -240,8 +238,6 @@ def _schema_text(given: str) -> str:
 
 def _question(options: Namespace) -> str | None:
     """What is to be said without a person: the prompt, and what comes through a pipe."""
-    from toolcrib.core.errors import BadInput
-
     prompt = options.prompt
     if sys.stdin is None or sys.stdin.isatty():
         return str(prompt) if prompt is not None else None
@@ -265,7 +261,5 @@ def _question(options: Namespace) -> str | None:
 
 
 def _list(chats: list[Chat]) -> None:
-    from toolcrib.surfaces.cli.screen import local_time, table
-
     rows = [(c.name, local_time(c.used).strftime("%m-%d %H:%M"), c.title) for c in chats]
     print("\n".join(table(rows)) or "No chats yet.")

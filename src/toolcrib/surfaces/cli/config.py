@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -12,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput, ConfigError
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.text.toml_values import inline_toml, toml_key
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 SettingPath = tuple[str, ...]
 Origin = Callable[[SettingPath], str]
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def document(tree: Mapping[str, Any], origin: Origin) -> str:
@@ -38,7 +38,7 @@ def _table(tree: Mapping[str, Any], path: SettingPath, origin: Origin) -> Iterat
         yield (
             f"# {name} is not set"
             if value is None
-            else f"{toml_key(name)} = {inline(value)}{comment}"
+            else f"{toml_key(name)} = {inline_toml(value)}{comment}"
         )
     for name, value in tree.items():
         if _is_table(value):
@@ -54,29 +54,7 @@ def _table_list(
         yield f"\n[[{'.'.join(map(toml_key, path))}]]  # {origin(path)}"
         for name, value in item.items():
             if value is not None:
-                yield f"{toml_key(name)} = {inline(value)}"
-
-
-def inline(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # TOML escapes like JSON, and wants DEL escaped too.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, Mapping):
-        inside = ", ".join(
-            f"{toml_key(k)} = {inline(v)}" for k, v in value.items() if v is not None
-        )
-        return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(inline, value))}]"
-    return repr(value)
-
-
-def toml_key(name: str) -> str:
-    """A key as TOML writes it: quoted where it is not bare."""
-    return name if BARE.fullmatch(name) else inline(name)
+                yield f"{toml_key(name)} = {inline_toml(value)}"
 
 
 def _is_table(value: Any) -> bool:
@@ -116,7 +94,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print what was asked for."""
-    file = _file(flags)
+    file = flags.file
     _check_words(options)
     if options.key is not None:
         options.key = _own_name(options.key)
@@ -141,8 +119,6 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 def _check_words(options: Namespace) -> None:
-    from toolcrib.core.errors import BadInput
-
     given = sum(word is not None for word in (options.key, options.value))
     if given != WORDS[options.what]:
         wanted = ("", " KEY", " KEY VALUE")[WORDS[options.what]]
@@ -165,7 +141,7 @@ def _change(options: Namespace, file: Path, flags: Flags) -> int:
         return 0
     _require_existing(options, flags)
     value = config_file.set_value(file, options.key, options.value)
-    print(f"{options.key} = {inline(_plain(value))} in {file}")
+    print(f"{options.key} = {inline_toml(_plain(value))} in {file}")
     for name in os.environ:
         if name.upper() == f"TOOLCRIB_{options.key.replace('.', '__')}".upper():
             print(f"note: {name} is set and goes before the file.", file=sys.stderr)
@@ -186,7 +162,6 @@ def _require_existing(options: Namespace, flags: Flags) -> None:
     Raises:
         ToolError: it does; with the names that there are.
     """
-    from toolcrib.core.errors import ConfigError
     from toolcrib.surfaces.cli.settings_check import faults
 
     setting = f"{options.key}={options.value}"
@@ -204,23 +179,15 @@ def _plain(value: Any) -> Any:
 
 
 def _get(key: str, config: Config, layers: Mapping[str, Mapping[str, Any]]) -> int:
-    from toolcrib.core.errors import BadInput
-
     path = tuple(key.split("."))
     value: Any = displayed(config.model_dump(mode="json"))
     for part in path:
         if not isinstance(value, Mapping) or part not in value:
             raise BadInput(f"There is no setting {key[:80]}.", hint="toolcrib config shows them.")
         value = value[part]
-    print("not set" if value is None else inline(value))
+    print("not set" if value is None else inline_toml(value))
     print(f"from: {_origin(path, layers)}", file=sys.stderr)
     return 0
-
-
-def _file(flags: Flags) -> Path:
-    from toolcrib.core.config import user_config_file
-
-    return Path(flags.config).expanduser() if flags.config else user_config_file()
 
 
 def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:

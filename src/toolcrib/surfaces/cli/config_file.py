@@ -1,4 +1,4 @@
-"""One setting of the user's own file, changed in place: comments and order stay."""
+"""Settings of the user's own file, changed in place: comments and order stay."""
 
 from __future__ import annotations
 
@@ -83,6 +83,19 @@ def set_value(file: Path, key: str, text: str) -> Any:
         f"{key} cannot be '{text[:80]}': {why}.",
         hint="docs/configuration.md lists the settings and what they take.",
     )
+
+
+def add_values(file: Path, fresh: Mapping[str, Any]) -> None:
+    """Write settings that the file does not have, by their dotted names.
+
+    Raises:
+        ConfigError, StorageFailure: as `set_value`.
+    """
+    with _alone():
+        document = _read(file)
+        for key, value in fresh.items():
+            _put(document, _path(key), value)
+        _write(file, document.as_string())
 
 
 def unset(file: Path, key: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import platform
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import ConfigError, ToolError
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.surfaces.cli.screen import json_text
+from toolcrib.surfaces.cli.screen import json_text, wrapped
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -49,7 +49,6 @@ def run(options: Namespace, flags: Flags) -> int:
 async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     from toolcrib.core.context import Services
-    from toolcrib.core.errors import ToolError
     from toolcrib.surfaces.cli import checks, extension_checks, peer_checks
     from toolcrib.surfaces.cli.checks import Check
 
@@ -90,12 +89,11 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
 
 
 def _configuration(flags: Flags) -> tuple[Config, Check]:
-    from toolcrib.core.config import Config, user_config_file
-    from toolcrib.core.errors import ConfigError
+    from toolcrib.core.config import Config
     from toolcrib.surfaces.cli.checks import Check
     from toolcrib.surfaces.cli.settings_check import faults, unmatched_rules
 
-    file = Path(flags.config).expanduser() if flags.config else user_config_file()
+    file = flags.file
     detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
     try:
         config = flags.load()
@@ -115,8 +113,6 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
 
 
 def _show(found: list[Check]) -> None:
-    from toolcrib.surfaces.cli.screen import wrapped
-
     print(f"toolcrib {VERSION} on {platform.system()} {platform.release()}\n")
     size = max(len(check.name) for check in found)
     for check in found:

@@ -57,6 +57,13 @@ class Flags:
             settings=(*(before.settings or ()), *(after.settings or ())),
         )
 
+    @property
+    def file(self) -> Path:
+        """The file of settings that is meant."""
+        from toolcrib.core.config import user_config_file
+
+        return Path(self.config).expanduser() if self.config else user_config_file()
+
     def layer(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The settings that they make, with `more` over them.
 

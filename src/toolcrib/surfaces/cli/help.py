@@ -5,8 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import UnknownTool
 from toolcrib.surfaces.cli.commands import COMMANDS, load
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import wrapped
 
 if TYPE_CHECKING:
     from toolcrib.core.tool import Tool
@@ -63,11 +65,9 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 def _manual(name: str, flags: Flags) -> None:
-    from toolcrib.core.errors import UnknownTool
     from toolcrib.core.names import plain
     from toolcrib.core.registry import Registry
     from toolcrib.surfaces.cli.mcp_servers import looked_at, unmet
-    from toolcrib.surfaces.cli.screen import wrapped
     from toolcrib.toolbox import available
     from toolcrib.tools.meta.tool_help import manual
 

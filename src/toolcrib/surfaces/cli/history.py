@@ -8,8 +8,9 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput, NotFound, ToolDisabled, UnknownTool
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.surfaces.cli.screen import json_text
+from toolcrib.surfaces.cli.screen import json_text, local_time, table, visible
 from toolcrib.text.json_values import json_object
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ def _none(options: Namespace) -> str:
 
 
 async def _records(config: Config, options: Namespace) -> list[HistoryEntry]:
-    from toolcrib.core.errors import BadInput
-
     limit = DEFAULT_LIMIT if options.limit is None else options.limit
     if limit < 1:
         raise BadInput(
@@ -102,7 +101,6 @@ async def _recorded_name(config: Config, name: str) -> str:
     Raises:
         UnknownTool: there is no such tool.
     """
-    from toolcrib.core.errors import ToolDisabled, UnknownTool
     from toolcrib.toolbox import Toolbox
 
     async with Toolbox(config) as box:
@@ -133,8 +131,6 @@ def _as_object(line: str) -> dict[str, Any]:
 
 
 def _table(entries: list[HistoryEntry]) -> list[str]:
-    from toolcrib.surfaces.cli.screen import local_time, table
-
     rows = [("id", "time", "tool", "outcome", "took", "tokens", "arguments")]
     # As short as they are, all columns together fit into 80.
     rows += [
@@ -176,8 +172,6 @@ def _chosen(entries: list[HistoryEntry], wanted: str) -> HistoryEntry:
         NotFound: none does.
         BadInput: several do.
     """
-    from toolcrib.core.errors import BadInput, NotFound
-
     if not entries:
         raise NotFound(
             f"The history has no call {wanted[:40]}.", hint="toolcrib history lists them."
@@ -188,8 +182,6 @@ def _chosen(entries: list[HistoryEntry], wanted: str) -> HistoryEntry:
 
 
 def _show(entry: HistoryEntry) -> None:
-    from toolcrib.surfaces.cli.screen import local_time, visible
-
     facts = {
         "id": entry.id,
         "time": local_time(entry.time).isoformat(sep=" ", timespec="milliseconds"),

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import platformdirs
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.host_files import as_json
 
 NAME = "toolcrib"
@@ -29,8 +30,6 @@ def wsl_path(word: str) -> str:
     Raises:
         BadInput: a share of the network, which is not there.
     """
-    from toolcrib.core.errors import BadInput
-
     path = PureWindowsPath(word)
     if path.drive.lower().startswith(("\\\\wsl$\\", "\\\\wsl.localhost\\")):
         return str(PurePosixPath("/", *path.parts[1:]))
@@ -171,22 +170,11 @@ def _opencode(launch: Launch) -> str:
     return as_json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: server}})
 
 
-def yaml(value: Any, indent: str = "") -> str:
-    """YAML of plain objects, lists and scalars; strings are quoted as in JSON."""
-    lines = []
-    for name, item in value.items():
-        if isinstance(item, Mapping):
-            lines += [f"{indent}{name}:", yaml(item, f"{indent}  ")]
-        elif isinstance(item, list):
-            lines.append(f"{indent}{name}:")
-            lines += [f"{indent}  - {_scalar(element)}" for element in item]
-        else:
-            lines.append(f"{indent}{name}: {_scalar(item)}")
-    return "\n".join(lines)
+def _as_yaml(value: Any) -> str:
+    import yaml  # type: ignore[import-untyped]
 
-
-def _scalar(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=1_000)
+    return text.rstrip()
 
 
 def _goose(launch: Launch) -> str:
@@ -199,12 +187,12 @@ def _goose(launch: Launch) -> str:
         "args": launch.stdio[1:],
         "timeout": TIMEOUT_SECONDS,
     }
-    return yaml({"extensions": {NAME: extension}})
+    return _as_yaml({"extensions": {NAME: extension}})
 
 
 def _librechat(launch: Launch) -> str:
     server = {"type": "stdio", **launch.entry, "timeout": TIMEOUT_SECONDS * 1000}
-    return yaml({"mcpServers": {NAME: server}})
+    return _as_yaml({"mcpServers": {NAME: server}})
 
 
 def _command_host(title: str, add: Sequence[str], remove: Sequence[str]) -> Host:

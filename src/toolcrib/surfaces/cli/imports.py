@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolcrib.surfaces.cli.config import inline, toml_key
+from toolcrib.core.errors import BadInput, NoResults
+from toolcrib.surfaces.cli import config_file
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.foreign_settings import (
     ForeignSettings,
@@ -18,7 +19,9 @@ from toolcrib.surfaces.cli.foreign_settings import (
     of_environment,
     of_file,
 )
+from toolcrib.surfaces.cli.screen import visible
 from toolcrib.text.display import counted
+from toolcrib.text.toml_values import inline_toml
 
 WHERE = """\
 Without files it looks for settings of plugins in LM Studio's home folder, for
@@ -52,8 +55,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Show what was found, and write it where that was asked for."""
-    from toolcrib.core.errors import NoResults
-
     files = [Path(name).expanduser() for name in options.files]
     memories = _memory_files(files)
     found = (
@@ -71,7 +72,7 @@ def run(options: Namespace, flags: Flags) -> int:
             hint="Name the file: toolcrib import FILE. toolcrib import --help says where it looks.",
         )
     fresh: dict[str, Any] = {}
-    file = Path(flags.config).expanduser() if flags.config else _user_file()
+    file = flags.file
     there = _read(file)
     for one in found:
         _tell(one, fresh, there)
@@ -79,9 +80,7 @@ def run(options: Namespace, flags: Flags) -> int:
         print("Nothing to write. Files of memories: toolcrib memory import FILE.")
         return 0 if memories or any(one.values for one in found) else 1
     if options.write:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = file.read_text("utf-8") if file.is_file() else ""
-        file.write_text(with_settings(text, fresh), "utf-8")
+        config_file.add_values(file, fresh)
         print(f"Written to {file}: {counted(len(fresh), 'setting')}.")
     else:
         what = counted(len(fresh), "setting")
@@ -91,7 +90,6 @@ def run(options: Namespace, flags: Flags) -> int:
 
 def _memory_files(files: list[Path]) -> list[Path]:
     """Those of some files that are about memories; without files, those in this folder."""
-    from toolcrib.core.errors import BadInput
     from toolcrib.surfaces.cli.foreign_memories import beside, holds_memories
 
     try:
@@ -105,7 +103,6 @@ async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> Non
     from toolcrib.core.context import Services
     from toolcrib.surfaces.cli.foreign_memories import PLANS, memories_of, plans_of, take_plans
     from toolcrib.surfaces.cli.memory import take_in
-    from toolcrib.surfaces.cli.screen import visible
 
     async with Services(flags.load()) as services:
         for file in files:
@@ -123,12 +120,6 @@ async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> Non
                 await take_in(services, file, for_project=True)
 
 
-def _user_file() -> Path:
-    from toolcrib.core.config import user_config_file
-
-    return user_config_file()
-
-
 def _read(file: Path) -> Mapping[str, Any]:
     from toolcrib.core.config import read_toml
 
@@ -136,7 +127,6 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 
 def _found(files: list[Path]) -> Iterable[ForeignSettings]:
-    from toolcrib.core.errors import BadInput
     from toolcrib.execution.interpreters.lmstudio import lmstudio_home
 
     for path in files:
@@ -163,7 +153,6 @@ def _found(files: list[Path]) -> Iterable[ForeignSettings]:
 def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any]) -> None:
     """Print what a source says, and add what is new and fits."""
     from toolcrib.core.config import stands_in
-    from toolcrib.surfaces.cli.screen import visible
 
     of = f" ({found.system})" if found.system else ""
     print(f"{visible(found.source)}{of}")
@@ -179,7 +168,7 @@ def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any
             known = fresh.get(setting)
             is_list = isinstance(known, list) and isinstance(value, list)
             fresh[setting] = [*known, *value] if is_list else value  # type: ignore[misc]
-            outcome = f"{setting} = {inline(value)}"
+            outcome = f"{setting} = {inline_toml(value)}"
         print(f"  {visible(key)}: {visible(outcome)}")
     if _has_servers(found.source):
         print("  its MCP servers are not taken over: add them under [mcp.servers] of the settings")
@@ -207,33 +196,3 @@ def _fault(setting: str, value: Any) -> str:
     except ValidationError as error:
         return error.errors()[0]["msg"].lower()
     return ""
-
-
-def with_settings(text: str, fresh: Mapping[str, Any]) -> str:
-    """TOML text with settings added that it does not have, comments and order kept.
-
-    Args:
-        text: the file as it is.
-        fresh: settings by their dotted names.
-    """
-    lines = text.split("\n") if text else []
-    for setting, value in fresh.items():
-        *tables, name = setting.split(".")
-        entry = f"{toml_key(name)} = {inline(value)}"
-        header = f"[{'.'.join(map(toml_key, tables))}]"
-        at = next((n for n, line in enumerate(lines) if _bare(line) == header), None)
-        if at is not None:
-            lines.insert(at + 1, entry)
-        elif tables:
-            while lines and not lines[-1].strip():
-                lines.pop()
-            lines += ["", header, entry] if lines else [header, entry]
-        else:
-            first = next((n for n, ln in enumerate(lines) if ln.startswith("[")), len(lines))
-            lines.insert(first, entry)
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _bare(line: str) -> str:
-    """The header of a table without spaces and a comment."""
-    return line.partition("#")[0].replace(" ", "").strip()

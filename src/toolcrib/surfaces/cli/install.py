@@ -13,9 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import BadInput, StorageFailure, ToolError, Unavailable
 from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME, Host, Launch
+from toolcrib.surfaces.cli.screen import wrapped
 from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
@@ -91,8 +93,6 @@ def named_host(wanted: str) -> tuple[str, Host]:
     """
     from difflib import get_close_matches
 
-    from toolcrib.core.errors import BadInput
-
     plain = wanted.lower().replace("_", "-").replace(" ", "-")
     by_letters = {name.replace("-", ""): name for name in HOSTS}
     name = by_letters.get(plain.replace("-", ""))
@@ -118,8 +118,6 @@ def require_windows(wanted: bool, platform: str = sys.platform) -> None:
     Raises:
         BadInput: this is another system.
     """
-    from toolcrib.core.errors import BadInput
-
     if wanted and platform != "win32":
         raise BadInput("--wsl is for Windows.", hint="Leave it out: here programs run anyway.")
 
@@ -143,7 +141,6 @@ def _program() -> tuple[str, ...]:
     """
     from shutil import which
 
-    from toolcrib.core.errors import Unavailable
     from toolcrib.system.installation import in_cache, start_flag
 
     if not in_cache(sys.executable):
@@ -197,7 +194,6 @@ def _refuse_wide(folders: Sequence[str], config: Config) -> None:
     Raises:
         BadInput: naming the first.
     """
-    from toolcrib.core.errors import BadInput
     from toolcrib.files.paths import own_places
     from toolcrib.files.real_paths import real_path
     from toolcrib.files.roots import too_wide
@@ -228,8 +224,6 @@ def _values_before(host: Host, file: Path, flag: str) -> list[str]:
 
 def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
     """The flags with those of the entry that is there already, where they are not given anew."""
-    from toolcrib.core.errors import ToolError
-
     if file is None:
         return flags
     profile = flags.profile or next(iter(_values_before(host, file, "--profile")), None)
@@ -256,7 +250,6 @@ def _with_options_before(flags: Flags, host: Host, file: Path | None) -> Flags:
 
 def _chosen(usual: Path) -> Path:
     """The folder that the person names, else the usual one, made where it is missing."""
-    from toolcrib.core.errors import StorageFailure
     from toolcrib.surfaces.cli import person
     from toolcrib.surfaces.cli.folders import folder_fault
 
@@ -316,8 +309,6 @@ def _warn() -> None:
 
 
 def _link(name: str, host: Host, launch: Launch) -> None:
-    from toolcrib.core.errors import BadInput
-
     if host.link is None:
         raise BadInput(
             f"There is no link that adds a command of your machine to {host.title}.",
@@ -362,7 +353,6 @@ def _tell(host: Host, launch: Launch) -> None:
 def _add(host: Host, launch: Launch, file: Path | None, roots: list[str]) -> None:
     """Try the entry, write it where it is ours to write, and say what to do then."""
     from toolcrib.surfaces.cli.entry_trial import listed_tools
-    from toolcrib.surfaces.cli.screen import wrapped
     from toolcrib.system.installation import command_line, program_words
 
     tools = asyncio.run(listed_tools(launch.stdio)) if host.starts else []

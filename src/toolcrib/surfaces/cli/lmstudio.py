@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from io import FileIO
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.flags import Flags
 
 EXAMPLES = """\
@@ -34,7 +35,6 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, flags: Flags) -> int:
     """Stay registered until a signal comes."""
     from toolcrib.core.context import Services
-    from toolcrib.core.errors import BadInput
     from toolcrib.net.egress.client import Egress
     from toolcrib.surfaces.lmstudio.host import Credentials, given_address
     from toolcrib.surfaces.lmstudio.plugin import HOOKS, LmStudioPlugin, PluginOptions, serve

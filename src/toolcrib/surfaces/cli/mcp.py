@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.flags import Flags
 
 OTHERS = ("list", "check", "accept")
@@ -67,7 +68,6 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 def _others(options: Namespace, flags: Flags) -> int:
-    from toolcrib.core.errors import BadInput
     from toolcrib.surfaces.cli import mcp_servers
 
     if (options.name is None) != (options.what == "list"):

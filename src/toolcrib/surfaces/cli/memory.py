@@ -10,13 +10,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import BadInput
+from toolcrib.memory.context_entries import ContextEntries
+from toolcrib.memory.exchange import ParsedMemory, to_json_lines, to_markdown
+from toolcrib.memory.memories import Memories
+from toolcrib.memory.memory_records import USER, Memory, Origin, project_scope, session_scope
+from toolcrib.memory.place import refuse_secrets
+from toolcrib.memory.plans import Plans
+from toolcrib.memory.projects import Projects
+from toolcrib.memory.session_records import SessionRecords
+from toolcrib.memory.times import day
+from toolcrib.memory.work_state import WorkStates
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.text.display import counted
+from toolcrib.surfaces.cli.foreign_memories import memories_of
+from toolcrib.surfaces.cli.screen import visible
+from toolcrib.text.display import counted, moment
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
-    from toolcrib.memory.exchange import ParsedMemory
-    from toolcrib.memory.memory_records import Memory, Origin
 
 ACTIONS = ("list", "search", "show", "edit", "delete", "export", "import", "undo")
 EVERYTHING = 1_000_000
@@ -56,8 +67,6 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 async def _list(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-
     found = await services.use(Memories).listed(tag=options.tag, limit=max(options.limit, 1))
     _print(found.memories)
     if found.count > len(found.memories):
@@ -66,8 +75,6 @@ async def _list(services: Services, options: Namespace) -> int:
 
 
 async def _search(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-
     question = " ".join(options.words)
     found = await services.use(Memories).search(question, max(options.limit, 1), None, MIN_SCORE)
     _print([hit.memory for hit in found.hits])
@@ -75,10 +82,6 @@ async def _search(services: Services, options: Namespace) -> int:
 
 
 async def _show(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-    from toolcrib.surfaces.cli.screen import visible
-    from toolcrib.text.display import moment
-
     if not options.words:
         return await _show_everything(services)
     for number in _numbers(options.words):
@@ -91,15 +94,7 @@ async def _show(services: Services, options: Namespace) -> int:
 
 
 async def _show_everything(services: Services) -> int:
-    from toolcrib.memory.context_entries import ContextEntries
-    from toolcrib.memory.memories import Memories
-    from toolcrib.memory.plans import Plans
-    from toolcrib.memory.projects import Projects
-    from toolcrib.memory.session_records import SessionRecords
-    from toolcrib.memory.times import day
-    from toolcrib.memory.work_state import WorkStates
     from toolcrib.state.store import Store
-    from toolcrib.surfaces.cli.screen import visible
 
     memories = await services.use(Memories).listed(limit=EVERYTHING)
     entries = await services.use(ContextEntries).listed(None, limit=EVERYTHING)
@@ -128,8 +123,6 @@ async def _show_everything(services: Services) -> int:
 
 
 async def _edit(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-    from toolcrib.memory.place import refuse_secrets
     from toolcrib.system.editor import edit_text
     from toolcrib.text.cleaner import clean
 
@@ -148,8 +141,6 @@ async def _edit(services: Services, options: Namespace) -> int:
 
 
 async def _delete(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-
     if options.all:
         return await _delete_everything(services, options)
     numbers = _numbers(options.words)
@@ -163,13 +154,6 @@ async def _delete(services: Services, options: Namespace) -> int:
 
 
 async def _delete_everything(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.context_entries import ContextEntries
-    from toolcrib.memory.memories import Memories
-    from toolcrib.memory.plans import Plans
-    from toolcrib.memory.projects import Projects
-    from toolcrib.memory.session_records import SessionRecords
-    from toolcrib.memory.work_state import WorkStates
-
     if not await _agreed("Delete everything that is kept here, for good?", options):
         return 1
     counts = {
@@ -187,11 +171,6 @@ async def _delete_everything(services: Services, options: Namespace) -> int:
 
 
 async def _export(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.exchange import to_json_lines, to_markdown
-    from toolcrib.memory.memories import Memories
-    from toolcrib.memory.memory_records import project_scope
-    from toolcrib.memory.projects import Projects
-
     found = await services.use(Memories).listed(tag=options.tag, limit=EVERYTHING)
     memories = sorted(found.memories, key=lambda m: (m.scope, m.id))
     name = options.words[0] if options.words else ""
@@ -216,8 +195,6 @@ def _write_new(file: Path, text: str) -> None:
     Raises:
         BadInput: it is there, or cannot be written.
     """
-    from toolcrib.core.errors import BadInput
-
     try:
         with file.open("x", encoding="utf-8") as handle:
             handle.write(text)
@@ -228,8 +205,6 @@ def _write_new(file: Path, text: str) -> None:
 
 
 async def _import(services: Services, options: Namespace) -> int:
-    from toolcrib.core.errors import BadInput
-
     if not options.words:
         raise BadInput("Which file?", hint="Such as: toolcrib memory import memories.md")
     for name in options.words:
@@ -248,12 +223,6 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
     Raises:
         BadInput: the file is broken; the message names the line.
     """
-    from toolcrib.memory.memories import Memories
-    from toolcrib.memory.memory_records import project_scope
-    from toolcrib.memory.projects import Projects
-    from toolcrib.surfaces.cli.foreign_memories import memories_of
-    from toolcrib.surfaces.cli.screen import visible
-
     parsed = memories_of(file)
     projects = services.use(Projects)
     here = project_scope((await projects.current()).id)
@@ -282,8 +251,6 @@ async def take_in(services: Services, file: Path, *, for_project: bool) -> None:
 
 def _scope_of(parsed: ParsedMemory, projects: Mapping[tuple[str, str], str], here: str) -> str:
     """The scope that a file says, of a project that it does not name that of this folder."""
-    from toolcrib.memory.memory_records import USER, session_scope
-
     if parsed.scope == "session" and parsed.session:
         return session_scope(parsed.session)
     if parsed.scope == "project":
@@ -292,8 +259,6 @@ def _scope_of(parsed: ParsedMemory, projects: Mapping[tuple[str, str], str], her
 
 
 async def _undo(services: Services, options: Namespace) -> int:
-    from toolcrib.memory.memories import Memories
-
     del options
     done = await services.use(Memories).undo()
     if not done:
@@ -312,9 +277,6 @@ def _print(memories: Sequence[Memory]) -> None:
 
 
 def _line(memory: Memory) -> str:
-    from toolcrib.memory.times import day
-    from toolcrib.surfaces.cli.screen import visible
-
     facts = [day(memory.changed), memory.scope.partition(":")[0], *memory.tags]
     facts += [f"from {memory.source}"] if memory.source else []
     text = memory.path or " ".join(memory.fact.split())
@@ -322,8 +284,6 @@ def _line(memory: Memory) -> str:
 
 
 def _origin(source: str = "") -> Origin:
-    from toolcrib.memory.memory_records import Origin
-
     return Origin("cli:memory", "cli", source)
 
 
@@ -333,8 +293,6 @@ def _numbers(words: Sequence[str]) -> list[int]:
     Raises:
         BadInput: there are none, or one is no number.
     """
-    from toolcrib.core.errors import BadInput
-
     if not words or not all(word.isdecimal() for word in words):
         raise BadInput(
             f"Which memory? {' '.join(words)[:60]}".rstrip(),

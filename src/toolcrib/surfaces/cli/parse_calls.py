@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.flags import Flags
 from toolcrib.surfaces.cli.screen import json_text
 
@@ -53,7 +54,6 @@ def _own(flags: Flags) -> list[dict[str, Any]]:
 
 
 def _tools(file: str) -> list[Any]:
-    from toolcrib.core.errors import BadInput
     from toolcrib.toolcalls.tool_schemas import ToolSchemas
 
     hint = "Give an array of tools as a request to a model has it."
@@ -70,8 +70,6 @@ def _tools(file: str) -> list[Any]:
 
 
 def _read(file: str) -> str:
-    from toolcrib.core.errors import BadInput
-
     if file == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from toolcrib.core.errors import ToolError
+
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
-    from toolcrib.core.errors import ToolError
 
 MIN_LIKENESS = 0.7
 """How alike the name of a rule and that of a tool are, from 0 to 1, if that one is meant."""
@@ -46,7 +47,6 @@ def unmatched_rules(config: Config) -> list[str]:
 
 def _faults(config: Config) -> Iterator[tuple[str, ToolError]]:
     from toolcrib.core.config import store_file
-    from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
     from toolcrib.surfaces.cli.folders import folder_fault
     from toolcrib.toolbox import available

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import table, wrapped
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
@@ -35,7 +36,6 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.core.compat import systems_of
     from toolcrib.core.registry import Registry
     from toolcrib.surfaces.cli.mcp_servers import looked_at, unmet
-    from toolcrib.surfaces.cli.screen import wrapped
     from toolcrib.toolbox import available
 
     found = available(config, retry=True)
@@ -87,7 +87,6 @@ def _lines(
     config: Config, registry: Registry, listed: list[Tool], disabled: list[Tool]
 ) -> list[str]:
     from toolcrib.core.languages import label, translated
-    from toolcrib.surfaces.cli.screen import table, wrapped
     from toolcrib.system.language import chosen_language
 
     language = chosen_language(config.language)

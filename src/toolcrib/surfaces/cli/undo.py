@@ -10,7 +10,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.screen import visible
 from toolcrib.text.display import counted
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Show what would be taken back, and take it back."""
-    from toolcrib.core.errors import BadInput
-
     if options.steps < 1:
         raise BadInput("STEPS must be at least 1.", hint="toolcrib undo --list shows the steps.")
     return asyncio.run(_run(options, flags.load()))
@@ -68,7 +68,6 @@ async def _run(options: Namespace, config: Config) -> int:
 
 async def _steps(box: Toolbox, options: Namespace) -> list[LoggedStep]:
     """What is meant, of the steps in the workspace that still hold; listed are all."""
-    from toolcrib.core.errors import NoResults
     from toolcrib.files.changes.changes import Changes
     from toolcrib.files.paths import Workspace
 
@@ -125,7 +124,6 @@ async def _undo(box: Toolbox, options: Namespace, found: list[LoggedStep]) -> in
 
 async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) -> int:
     from toolcrib.core.context import Caller
-    from toolcrib.surfaces.cli.screen import visible
     from toolcrib.tools.files.undo_changes import USER_SESSION
 
     sent: dict[str, Any] = {"steps": options.steps}
@@ -148,7 +146,6 @@ async def _take_back(box: Toolbox, options: Namespace, found: list[LoggedStep]) 
 
 
 def _line(step: LoggedStep) -> str:
-    from toolcrib.surfaces.cli.screen import visible
     from toolcrib.text.display import some_of
 
     when = time.strftime("%d %b %H:%M", time.localtime(step.time))
