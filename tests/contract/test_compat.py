@@ -39,17 +39,7 @@ PARTS = {
 def test_tables_hold_what_there_is() -> None:
     problems = []
     for file, table in TABLES.items():
-        parts = set(table) - {
-            "system",
-            "names",
-            "arguments",
-            "fixed",
-            "ignored",
-            "meanings",
-            "words",
-            "tools",
-            "settings",
-        }
+        parts = set(table) - PARTS
         problems += [f"{file}: {part} is no part of a table" for part in sorted(parts)]
         problems += [] if table.get("system") else [f"{file}: system is missing"]
         names = {plain(name): tool for name, tool in table.get("names", {}).items()}

@@ -20,7 +20,7 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.tool import Param
-from toolcrib.data.sql_servers import ask_server
+from toolcrib.data.sql_servers import LESS_HINT, ask_server
 from toolcrib.data.table_files import open_files
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import SafePath, resolve_readable
@@ -29,7 +29,6 @@ from toolcrib.system.threads import in_thread
 
 MEMORY = ":memory:"
 QUERY_SECONDS = 120.0
-HINT = "Ask for less: filter, aggregate, or a smaller limit."
 Engine = Literal["sqlite", "duckdb"]
 FILE_KINDS = {
     **dict.fromkeys(("csv", "tsv", "tab", "txt"), "csv"),
@@ -104,7 +103,7 @@ def task(engine: str, function: str, access: Literal["", "read", "change"]) -> T
         seconds=QUERY_SECONDS,
         megabytes=6000 if engine == "duckdb" else 1500,
         max_bytes=200_000_000,
-        hint=HINT,
+        hint=LESS_HINT,
         access=access,
     )
 

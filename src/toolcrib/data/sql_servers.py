@@ -22,6 +22,7 @@ DIALECTS = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "ma
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CONNECT_SECONDS = 10.0
 QUERY_SECONDS = 40.0
+LESS_HINT = "Ask for less: filter, aggregate, or a smaller limit."
 
 
 async def ask_server(
@@ -52,7 +53,7 @@ async def ask_server(
             seconds=QUERY_SECONDS + CONNECT_SECONDS,
             megabytes=1500,
             max_bytes=200_000_000,
-            hint="Ask for less: filter, aggregate, or a smaller limit.",
+            hint=LESS_HINT,
         )
         trusted = b""
         if place["tls"]:  # a folder of authorities may hold hundreds of files

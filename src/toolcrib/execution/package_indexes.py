@@ -32,6 +32,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.files.real_paths import real_path
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.policy import HostRule
+from toolcrib.net.egress.url import DEFAULT_PORTS
 from toolcrib.system.collector import collect
 
 SECONDS = 20.0
@@ -318,8 +319,8 @@ def authority(url: str) -> str:
     """The host of a web address, with its port where that is not the usual one."""
     parts = urlsplit(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    return host if parts.port in (None, usual) else f"{host}:{parts.port}"
+    usual = parts.port in (None, DEFAULT_PORTS[parts.scheme])
+    return host if usual else f"{host}:{parts.port}"
 
 
 def origin(url: str) -> str:

@@ -23,7 +23,7 @@ from toolcrib.net.cache import UNCHANGED, Cache, MemoryOnly
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.redirects import Redirect
 from toolcrib.net.egress.response import Response
-from toolcrib.net.egress.url import Target, bracketed, parse_url
+from toolcrib.net.egress.url import parse_url, web_origin
 from toolcrib.net.response_check import check
 from toolcrib.system.threads import in_thread
 
@@ -69,7 +69,7 @@ async def check_robots(url: str, ctx: Ctx) -> None:
         ToolError: what the guard says of the origin, or why it cannot be reached.
     """
     target = parse_url(url)
-    address = f"{_origin(target)}/robots.txt"
+    address = f"{web_origin(target.href)}/robots.txt"
     if target.href.partition("?")[0] == address:
         return
     try:
@@ -124,12 +124,6 @@ def _parsed(rules: str) -> Protego:
     from protego import Protego
 
     return Protego.parse("\n".join(line[:MAX_LINE] for line in rules.splitlines()))
-
-
-def _origin(target: Target) -> str:
-    usual = {"http": 80, "https": 443}[target.scheme]
-    port = "" if target.port == usual else f":{target.port}"
-    return f"{target.scheme}://{bracketed(target.host)}{port}"
 
 
 KIND = "body"

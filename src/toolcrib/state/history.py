@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Literal, Self
 
 from toolcrib.core.context import Services
-from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
+from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.state.store import Area, Schema, Store
 
 SCHEMA = Schema(
@@ -138,8 +138,6 @@ class History:
         limit: int = 50,
         tool: str | None = None,
         outcome: str | None = None,
-        session: str | None = None,
-        before: str | None = None,
         prefix: str = "",
     ) -> list[HistoryEntry]:
         """Records, newest first.
@@ -148,32 +146,13 @@ class History:
             limit: how many at most.
             tool: only calls of this tool.
             outcome: `ok`, `job`, an error code, or `error` for all of these.
-            session: only calls of this session.
-            before: the id of a record; only older ones.
             prefix: how the id begins.
-
-        Raises:
-            NotFound: `before` names no record.
         """
         await self._flush()
-        where, values = _conditions(tool=tool, outcome=outcome, session=session)
-
-        def read(connection: sqlite3.Connection) -> list[HistoryEntry]:
-            clause, bound = f"{where} AND substr(id, 1, ?) = ?", [*values, len(prefix), prefix]
-            if before is not None:
-                edge = connection.execute(
-                    "SELECT time, id FROM history WHERE id = ? ORDER BY time LIMIT 1", (before,)
-                ).fetchone()
-                if edge is None:
-                    raise NotFound(
-                        f"The history has no record {before}.",
-                        hint="Old records are dropped; start from the newest.",
-                    )
-                clause += " AND (time, id) < (?, ?)"
-                bound += edge
-            return _entries(connection, f"{clause} ORDER BY time DESC, id DESC", [*bound, limit])
-
-        return await self._rows.read(read)
+        where, values = _conditions(tool=tool, outcome=outcome)
+        newest = f"{where} AND substr(id, 1, ?) = ? ORDER BY time DESC, id DESC"
+        bound = [*values, len(prefix), prefix, limit]
+        return await self._rows.read(lambda connection: _entries(connection, newest, bound))
 
     async def stats(self, limit: int = 20, sort_by: SortBy = "calls") -> list[ToolStats]:
         """One line a tool, the largest of `sort_by` first; what went on as a job is left out."""

@@ -604,6 +604,15 @@ def search_result(
     return SearchResult(title or address, address, snippet, one_line(published), content, more)
 
 
+_PICTURE_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})", re.IGNORECASE)
+
+
+def picture_size(text: str) -> dict[str, int]:
+    """Width and height out of a text such as "640 x 480", where they stand in it."""
+    found = _PICTURE_SIZE.search(text)
+    return {"width": int(found[1]), "height": int(found[2])} if found else {}
+
+
 def result_page(results: Iterable[SearchResult | None], *, more: bool = False) -> ResultPage:
     """A page of those results that lead somewhere."""
     found = tuple(result for result in results if result is not None)

@@ -282,16 +282,13 @@ def _short(text: str) -> str:
     return repr(excerpt)
 
 
-_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
-
-
 def web_origin(url: str) -> str:
     """Scheme, host and port of a web address, as `https://example.com`; "" for any other.
 
     A user and a password in it are left out, as is the port that the scheme has anyway.
     """
     parts = urlsplit(url)
-    if parts.scheme not in _DEFAULT_PORTS:
+    if parts.scheme not in DEFAULT_PORTS:
         return ""
     host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host.removesuffix(_DEFAULT_PORTS[parts.scheme])}"
+    return f"{parts.scheme}://{host.removesuffix(f':{DEFAULT_PORTS[parts.scheme]}')}"

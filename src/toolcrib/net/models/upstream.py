@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.config import Config, secret
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.transport import client_context
-from toolcrib.net.egress.url import Target, bracketed, parse_url
+from toolcrib.net.egress.url import Target, parse_url, web_origin
 from toolcrib.net.models.connection import connection_lost
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 RawHeaders = Sequence[tuple[bytes, bytes]]
 IDLE_SECONDS = 2.0
 """Before servers close a connection that is not used, most after five seconds."""
-USUAL_PORTS = {"http": 80, "https": 443}
 START = "Start the model server, or set proxy.upstreams to where it listens."
 
 
@@ -65,9 +64,7 @@ class Upstream:
         self._egress = egress
         self._policy = egress.policy("proxy", (self.base_url,))
         self._target = parse_url(self.base_url)
-        host = bracketed(self._target.host)
-        usual = self._target.port == USUAL_PORTS[self._target.scheme]
-        self._host_header = (host if usual else self._target.authority).encode("ascii")
+        self._host_header = web_origin(self._target.href).partition("://")[2].encode("ascii")
         self.key = secret(api_key_env, "The model server") if api_key_env else ""
         path = self.base_url.split("://", 1)[-1].partition("/")[2]
         base, _, version = path.rpartition("/")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, Param, Seconds, other_names, tool
 from toolcrib.execution.command_policy import code_verdict
@@ -32,7 +32,7 @@ from toolcrib.text.display import counted
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, fit_to_budget
-from toolcrib.tools.run.runners import has, json_of, nested_projects, text_of
+from toolcrib.tools.run.runners import has, names_in, nested_projects, package_of, text_of
 
 PLACE = re.compile(
     r"^(?:[ ]*--> )?(?P<file>[^\s:|][^:|\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?:?\s*(?P<what>.*)$"
@@ -100,7 +100,7 @@ def _wanted(folder: SafePath, target: str) -> list[str]:
         + text_of(folder, "setup.cfg")
         + text_of(folder, "tox.ini")
     )
-    names = {entry.name for entry in _list(folder)}
+    names = set(names_in(folder))
     chosen = []
     if _is_python(folder, names, target):
         chosen.append(_for_python(settings, names))
@@ -121,7 +121,8 @@ def _is_python(folder: SafePath, names: set[str], target: str) -> bool:
     marks = {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "ruff.toml", ".flake8"}
     if names & marks or any(name.endswith(".py") for name in names):
         return True
-    return any(e.name.endswith(".py") for n in ("src", target) if n for e in _list(folder, n))
+    inside = (folder.child(place) for place in ("src", target) if place)
+    return any(name.endswith(".py") for place in inside for name in names_in(place))
 
 
 def _for_python(settings: str, names: set[str]) -> str:
@@ -135,7 +136,7 @@ def _for_python(settings: str, names: set[str]) -> str:
 
 
 def _for_javascript(folder: SafePath, names: set[str]) -> list[str]:
-    package = json_of(folder, "package.json")
+    package = package_of(folder)
     if (package.get("scripts") or {}).get("lint"):
         return ["npm run lint"]
     if names & {"biome.json", "biome.jsonc"}:
@@ -162,7 +163,7 @@ def _made(ctx: Ctx, name: str, folder: SafePath, target: str) -> Linter | None:
         "clippy": ["clippy", "--offline", "--color=never", "--quiet"],
         "go vet": ["vet", "./..." if not target else f"./{target}"],
     }[name]
-    program = {"npm run lint": "npm", "clippy": "cargo", "go vet": "go"}.get(name, name)
+    program = _program(name)
     own = _own(folder, program)
     where = own or find_program(ctx, program)
     if not where:
@@ -219,13 +220,6 @@ def _before_rule(what: str) -> str:
     if len(what) - len(rest) < 3 or not rest[-1:].isspace():
         return ""
     return rest.rstrip().removesuffix(" FIXABLE").rstrip()
-
-
-def _list(folder: SafePath, name: str = "") -> list[Any]:
-    try:
-        return (folder.child(name) if name else folder).list()
-    except ToolError:
-        return []
 
 
 DEFAULT_SECONDS = 120.0
@@ -295,8 +289,7 @@ def _plan(ctx: Ctx, start: SafePath) -> tuple[SafePath, list[Linter], list[str]]
     target = "/".join(start.parts[len(folder.parts) :])
     linters, missing = linters_of(ctx, folder, target)
     if not linters and missing:
-        name = "ruff" if missing[0] == "python" else _program(missing[0])
-        raise not_installed(name)
+        raise not_installed(_program(missing[0]))
     if not linters:
         raise BadInput(
             f"No linter can be told from '{folder.display}'.",

@@ -207,7 +207,7 @@ def _by_files(folder: SafePath, target: str) -> str:
     if has(folder, "go.mod"):
         return "go"
     if has(folder, "package.json"):
-        name = _of_package(json_of(folder, "package.json"))
+        name = _of_package(package_of(folder))
         if name:
             return name
     if any(has(folder, name) for name in PYTEST_FILES):
@@ -224,12 +224,12 @@ def _of_python(folder: SafePath, target: str) -> str:
         for inside in (folder, *(folder.child(n) for n in ("tests", "test"))):
             names += [
                 (inside, n)
-                for n in _names(inside)
+                for n in names_in(inside)
                 if re.fullmatch(r"test_.*\.py|.*_test\.py|test\w*\.py", n)
             ]
     texts = [text_of(where, name) for where, name in names[:20]]
     if not any(texts):
-        return "pytest" if any(n == "conftest.py" for n in _names(folder)) else ""
+        return "pytest" if any(n == "conftest.py" for n in names_in(folder)) else ""
     if any(IS_PYTEST.search(text) for text in texts):
         return "pytest"
     return "unittest" if any(IS_UNITTEST.search(text) for text in texts) else "pytest"
@@ -308,7 +308,8 @@ def _program(ctx: Ctx, name: str, folder: SafePath) -> tuple[str, Folders]:
     return found, tuple(prefix_of(found))
 
 
-def _names(folder: SafePath) -> list[str]:
+def names_in(folder: SafePath) -> list[str]:
+    """The names of what lies in a folder, in order; none where it cannot be read."""
     try:
         return sorted(entry.name for entry in folder.list())
     except ToolError:
@@ -323,9 +324,9 @@ def text_of(folder: SafePath, name: str) -> str:
         return ""
 
 
-def json_of(folder: SafePath, name: str) -> dict[str, Any]:
-    """The object in a JSON file in a folder; empty where there is none."""
-    return json_object(text_of(folder, name)) or {}
+def package_of(folder: SafePath) -> dict[str, Any]:
+    """What the package.json of a folder says; empty where there is none."""
+    return json_object(text_of(folder, "package.json")) or {}
 
 
 def command_line(argv: Sequence[str]) -> str:

@@ -342,21 +342,15 @@ def _total(*values: Any) -> Number:
 
 def _mean(*values: Any) -> Number:
     found = _list(values)
-    return _plain(Fraction(sum(found)) / len(found)) if not _has_float(found) else _average(found)
-
-
-def _average(values: list[Number]) -> float:
-    return math.fsum(map(float, values)) / len(values)
-
-
-def _has_float(values: list[Number]) -> bool:
-    return any(isinstance(value, float) for value in values)
+    if any(isinstance(value, float) for value in found):
+        return statistics.fmean(found)
+    return _plain(statistics.mean([Fraction(value) for value in found]))  # type: ignore[no-any-return]
 
 
 def _median(*values: Any) -> Number:
-    found = sorted(_list(values))
-    middle = len(found) // 2
-    return found[middle] if len(found) % 2 else _mean(found[middle - 1], found[middle])
+    found = _list(values)
+    low, high = statistics.median_low(found), statistics.median_high(found)
+    return low if low == high else _mean(low, high)
 
 
 def _deviation(*values: Any) -> float:

@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 
 from toolcrib.net.egress.response import Response
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, web_url
+from toolcrib.web.provider import (
+    ProviderClient,
+    SearchRequest,
+    SearchResult,
+    picture_size,
+    web_url,
+)
 from toolcrib.web.result_markup import visible_text
 from toolcrib.web.search_engine import (
     PERIOD_LETTERS,
@@ -29,7 +35,6 @@ _DAY_SECONDS = 86_400
 IMAGE_PAGE_SIZE = 35
 _IMAGE_ENDING = re.compile(r"\.(?:jpe?g|png|gif|webp|svg)$", re.IGNORECASE)
 _PERIOD_MINUTES = {"day": 1440, "week": 10_080, "month": 44_640, "year": 525_600}
-_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})")
 YAHOO_PAGE_SIZE = 7
 _YAHOO_SAFE = {"strict": "r", "moderate": "i", "off": "p"}
 YAHOO_BUSY_STATUS = 999
@@ -139,8 +144,7 @@ def _size(block: Element) -> dict[str, int]:
     """Width and height as the tile tells them, where it does."""
     tile = block.closest("li, .iuscp, .imgpt") or block
     label = tile.select_one(".img_info .nowrap, .fileInfo, .nowrap")
-    found = _SIZE.search(label.text) if label is not None else None
-    return {"width": int(found[1]), "height": int(found[2])} if found else {}
+    return picture_size(label.text) if label is not None else {}
 
 
 class Yahoo(SearchEngine, selectors="yahoo"):

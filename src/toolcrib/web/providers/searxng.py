@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
@@ -16,13 +15,13 @@ from toolcrib.web.provider import (
     SearchResult,
     joined,
     number,
+    picture_size,
     result_page,
     search_result,
 )
 
 _SAFE = {"strict": "2", "moderate": "1", "off": "0"}
 MAX_LISTED_ENGINES = 8
-_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})", re.IGNORECASE)
 
 
 class SearXNG(Provider):
@@ -113,7 +112,7 @@ class SearXNGImages(SearXNG):
 
     def result(self, item: dict[str, Any], base_url: str) -> SearchResult | None:
         """An image; engines leave out the scheme or the host of some addresses."""
-        size = _SIZE.search(one_line(item.get("resolution")))
+        size = picture_size(one_line(item.get("resolution")))
         return search_result(
             one_line(item.get("title")),
             _absolute(item.get("img_src"), base_url),
@@ -121,8 +120,8 @@ class SearXNGImages(SearXNG):
             item.get("publishedDate"),
             page=_absolute(item.get("url"), base_url),
             thumbnail=_absolute(item.get("thumbnail_src"), base_url),
-            width=int(size.group(1)) if size else None,
-            height=int(size.group(2)) if size else None,
+            width=size.get("width"),
+            height=size.get("height"),
             source=one_line(item.get("source")),
             engines=_engines_of(item),
         )

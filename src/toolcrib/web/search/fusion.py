@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from toolcrib.net.egress.url import DEFAULT_PORTS
 from toolcrib.web.provider import SearchResult
 
 _TRACKER = re.compile(
@@ -17,7 +18,6 @@ _TRACKER = re.compile(
     r"ref_src|ref_url|guccounter|guce_referrer|guce_referrer_sig|at_medium|"
     r"at_campaign|at_custom1|wickedid|_openstat|rb_clickid|epik"
 )
-_PORTS = {"http": 80, "https": 443}
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PREFIX = re.compile(r"^(?:www|m|mobile)\.(?=[^.]+\.)")
@@ -108,10 +108,10 @@ def identity(url: str) -> str:
     except ValueError:
         return url.strip()
     scheme = parts.scheme.lower()
-    if scheme not in _PORTS or not parts.hostname:
+    if scheme not in DEFAULT_PORTS or not parts.hostname:
         return url.strip()
     host = _host(parts.hostname)
-    if port is not None and port != _PORTS[scheme]:
+    if port is not None and port != DEFAULT_PORTS[scheme]:
         host += f":{port}"
     if parts.username is not None:
         host = f"{parts.netloc.rpartition('@')[0]}@{host}"
@@ -128,7 +128,7 @@ def is_within(url: str, site: str) -> bool:
     """Whether a URL is on a domain (`example.org` or `example.org:8080`) or below it."""
     try:
         parts, wanted = urlsplit(url.strip()), urlsplit(f"//{site.strip()}")
-        ports = parts.port or _PORTS.get(parts.scheme.lower()), wanted.port
+        ports = parts.port or DEFAULT_PORTS.get(parts.scheme.lower()), wanted.port
     except ValueError:
         return False
     host, domain = _ascii(parts.hostname or ""), _ascii(wanted.hostname or "")
