@@ -25,7 +25,7 @@ from toolcrib import Toolbox
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Question, Services
 from toolcrib.core.errors import ConfigError
-from toolcrib.surfaces.cli import extension_checks
+from toolcrib.surfaces.cli import peer_checks
 from toolcrib.surfaces.cli.main import main
 from toolcrib.surfaces.mcp.server import create_server
 
@@ -651,7 +651,7 @@ def test_the_command_line_knows_its_tools(folder: Path, capsys: pytest.CaptureFi
     async def checks() -> list[str]:
         servers = {"moss": entry(folder), "web": entry(folder)}
         async with Services(Config.load({"mcp": {"servers": servers}})) as services:
-            return [check.detail for check in await extension_checks.mcp_servers(services)]
+            return [check.detail for check in await peer_checks.mcp_servers(services)]
 
     (found,) = [detail for detail in asyncio.run(checks()) if "left out" in detail]
     assert found == reason

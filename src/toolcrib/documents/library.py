@@ -137,7 +137,6 @@ class Library:
         self._no_documents: dict[str, str] = {}
         self._running: dict[IndexedPath, str] = {}
         self._watches: dict[IndexedPath, asyncio.Task[None]] = {}
-        self._writing = asyncio.Lock()
 
     @classmethod
     def open(cls, services: Services) -> Self:

@@ -49,7 +49,7 @@ def run(options: Namespace, flags: Flags) -> int:
 async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     from toolcrib.core.context import Services
-    from toolcrib.surfaces.cli import checks, extension_checks, peer_checks
+    from toolcrib.surfaces.cli import checks, peer_checks
     from toolcrib.surfaces.cli.checks import Check
 
     probes = [
@@ -72,9 +72,9 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
         checks.sandbox,
         checks.browser,
         checks.extras,
-        extension_checks.own_tools,
+        peer_checks.own_tools,
     ]
-    probes += [] if offline else [extension_checks.mcp_servers]
+    probes += [] if offline else [peer_checks.mcp_servers]
     found: list[Check] = []
     async with Services(config) as services:
         for probe in probes:

@@ -6,12 +6,13 @@ import asyncio
 import os
 import shlex
 import sys
+import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from toolcrib.core.errors import BadInput, StorageFailure, ToolError, Unavailable
 from toolcrib.surfaces.cli import host_files
@@ -352,7 +353,6 @@ def _tell(host: Host, launch: Launch) -> None:
 
 def _add(host: Host, launch: Launch, file: Path | None, roots: list[str]) -> None:
     """Try the entry, write it where it is ours to write, and say what to do then."""
-    from toolcrib.surfaces.cli.entry_trial import listed_tools
     from toolcrib.system.installation import command_line, program_words
 
     tools = asyncio.run(listed_tools(launch.stdio)) if host.starts else []
@@ -389,3 +389,45 @@ def _first_words(tools: list[str]) -> str:
     if "web_search" in tools:
         return "Search the web for news about your favourite subject."
     return "Which tools do you have? Try one of them."
+
+
+# The try of an entry: it is started as a host does, and asked for its tools.
+
+TRIAL_SECONDS = 60.0
+MAX_ERROR_CHARS = 500
+
+
+async def listed_tools(command: Sequence[str]) -> list[str]:
+    """The names of the tools that a stdio server lists, started in the home folder.
+
+    It gets the few variables that hosts pass on, and not those of this shell.
+
+    Raises:
+        Unavailable: it does not start, or does not answer in time.
+    """
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    program, *words = command
+    parameters = StdioServerParameters(command=program, args=words, cwd=Path.home())
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+        try:
+            async with (
+                asyncio.timeout(TRIAL_SECONDS),
+                Client(
+                    stdio_client(parameters, errlog=cast("TextIO", log)), mode="legacy"
+                ) as client,
+            ):
+                return [tool.name for tool in (await client.list_tools()).tools]
+        except TimeoutError:
+            raise _not_started(f"it did not answer within {TRIAL_SECONDS:g} s") from None
+        except Exception as error:  # noqa: BLE001 - whatever the start of a program brings
+            log.seek(0)
+            raise _not_started(log.read()[-MAX_ERROR_CHARS:].strip() or repr(error)) from None
+
+
+def _not_started(why: str) -> ToolError:
+    return Unavailable(
+        f"The entry was tried and does not start, so nothing was written: {why}",
+        hint="toolcrib doctor checks this installation; --print shows the entry all the same.",
+    )

@@ -29,14 +29,13 @@ from toolcrib.text.display import counted, moment
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
 
-ACTIONS = ("list", "search", "show", "edit", "delete", "export", "import", "undo")
 EVERYTHING = 1_000_000
 MIN_SCORE = 0.15
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("what", nargs="?", choices=ACTIONS, default="list")
+    parser.add_argument("what", nargs="?", choices=tuple(_ACTIONS), default="list")
     parser.add_argument("words", nargs="*", metavar="ARG", help="words, ids or files")
     parser.add_argument("--tag", metavar="TAG", default="", help="list: only those with it")
     parser.add_argument("--limit", type=int, metavar="N", default=50, help="how many (50)")

@@ -1,4 +1,4 @@
-"""What `toolcrib doctor` says of programs beside it: model servers, and hosts that start it."""
+"""What `toolcrib doctor` says of what is beside it: model servers, hosts, own tools, MCP."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ from typing import Any
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
+from toolcrib.extensions.own_tools import OwnTool, tools_folder
+from toolcrib.extensions.servers import ForeignServers, KnownServers
 from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.checks import Check
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME
+from toolcrib.surfaces.cli.mcp_servers import ENTRY, left_out
+from toolcrib.system.threads import in_thread
+from toolcrib.text.display import counted
+from toolcrib.toolbox import available
 
 MAX_MODELS = 3
 
@@ -83,3 +89,45 @@ def _fault(entry: dict[str, Any]) -> str:
         if gone:
             return f"the folder of its entry is gone: {folder}"
     return ""
+
+
+async def own_tools(services: Services) -> list[Check]:
+    """The user's own tools and those of packages."""
+    found = await in_thread(lambda _: available(services.config, retry=True), None)
+    own = [tool.name for tool in found.tools if isinstance(tool, OwnTool)]
+    checks = [
+        Check("own tools", "broken", str(skipped), f"correct {skipped.where}, or take it away")
+        for skipped in found.skipped
+        if not skipped.where.startswith(ENTRY)
+    ]
+    if own or not checks:
+        detail = f"{len(own)}: {', '.join(own)}" if own else f"none in {tools_folder()}"
+        checks.insert(0, Check("own tools", "ok", detail))
+    return checks
+
+
+async def mcp_servers(services: Services) -> list[Check]:
+    """The other MCP servers, each started."""
+    known, servers = services.use(KnownServers), services.use(ForeignServers)
+    reasons = await in_thread(lambda _: left_out(services.config), None)
+    checks = []
+    for name in known.settings:
+        where = f"mcp {name}"
+        if name in reasons:
+            checks.append(
+                Check(where, "broken", f"left out: {reasons[name]}", f"rename {ENTRY}{name}")
+            )
+            continue
+        try:
+            changes = await servers.look(name)
+        except ToolError as error:
+            fix = error.hint or f"correct mcp.servers.{name}"
+            checks.append(Check(where, "broken", error.message, fix, essential=True))
+            continue
+        count = len(known.facts[name].accepted)
+        checks.append(
+            Check(where, "broken", f"changed: {changes}", f"toolcrib mcp accept {name}")
+            if changes
+            else Check(where, "ok", counted(count, "tool"))
+        )
+    return checks

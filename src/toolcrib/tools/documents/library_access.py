@@ -21,7 +21,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.search.globs import Globs
 from toolcrib.retrieval.entries import EntryFilter
 from toolcrib.system.threads import in_thread
-from toolcrib.text.display import counted, printable
+from toolcrib.text.display import counted, printable, some_of
 
 NO_KEY = "\0"
 """The key of no entry."""
@@ -118,14 +118,13 @@ def path_name(path: str, ctx: Ctx) -> str:
 
 def _only(picked: list[IndexedPath], place: str, ctx: Ctx) -> str:
     """What is said where less is indexed than a place, since somebody picked that."""
-    names = []
-    for source in picked[:MAX_NAMED]:
-        name = path_name(source.path, ctx)
-        names.append(f"{name} ({source.glob})" if source.glob else name)
-    more = f" and {len(picked) - MAX_NAMED:,} more" if len(picked) > MAX_NAMED else ""
+    names = [
+        path_name(source.path, ctx) + (f" ({source.glob})" if source.glob else "")
+        for source in picked
+    ]
     is_part = any(source.covers(place) for source in picked)
     wider = "" if is_part else ' path="." searches all of the current directory.'
-    return f"Only what was indexed is searched: {', '.join(names)}{more}.{wider}"
+    return f"Only what was indexed is searched: {some_of(names, MAX_NAMED)}.{wider}"
 
 
 async def _fitting(entries: EntryFilter, place: str, glob: str, library: Library) -> EntryFilter:

@@ -79,27 +79,13 @@ def is_command(text: str) -> bool:
 
 
 class Commands:
-    """Carries out the commands of one chat."""
+    """Carries out the commands of one chat: `/help` by `_help`, and so on."""
 
     def __init__(self, chat: Speaker) -> None:
         self._chat = chat
         self._found: list[Endpoint] = []
         self._by_name: dict[str, Callable[[str], Awaitable[None]]] = {
-            "/help": self._help,
-            "/model": self._model,
-            "/system": self._system,
-            "/temperature": self._temperature,
-            "/tools": self._tools,
-            "/attach": self._attach,
-            "/show": self._show,
-            "/reasoning": self._reasoning,
-            "/retry": self._retry,
-            "/edit": self._edit,
-            "/undo": self._undo,
-            "/save": self._save,
-            "/clear": self._clear,
-            "/context": self._context,
-            "/quit": self._quit,
+            name: getattr(self, name.replace("/", "_")) for name in HELP
         }
 
     async def run(self, text: str) -> None:
