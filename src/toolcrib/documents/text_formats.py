@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any, cast
@@ -13,7 +14,13 @@ from typing import Any, cast
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.documents.feeds import format_feed, read_feed
 from toolcrib.documents.html_text import page_markdown
-from toolcrib.documents.text import MAX_TEXT_CHARS, DocumentPage, DocumentText, first_heading
+from toolcrib.documents.text import (
+    MAX_TEXT_CHARS,
+    DocumentPage,
+    DocumentText,
+    first_heading,
+    within_limits,
+)
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import delimiter_of, formatted_json, markdown_table, rows_of
@@ -33,20 +40,14 @@ def convert_mail(data: bytes) -> DocumentText:
         parts.append("Attachments:\n" + "\n".join(f"- {line}" for line in attached))
     text = "\n\n".join(filter(None, parts))
     metadata = {"from": _header(message, "From"), "date": _header(message, "Date")}
-    return _one_page(
-        "eml", _header(message, "Subject"), text, {**metadata, "attachments": len(attached)}
-    )
+    title = _header(message, "Subject")
+    return _limited(made("eml", text, title, **metadata, attachments=len(attached)))
 
 
-def _one_page(kind: str, title: str, text: str, metadata: Mapping[str, Any]) -> DocumentText:
-    """A document of one page, cut where it is too long."""
-    return DocumentText(
-        kind,
-        title,
-        pages=(DocumentPage(1, text[:MAX_TEXT_CHARS]),),
-        metadata=metadata,
-        warnings=("It was cut.",) if len(text) > MAX_TEXT_CHARS else (),
-    )
+def _limited(document: DocumentText) -> DocumentText:
+    """A document whose text is cut where it is too long."""
+    pages, cut = within_limits(document.pages)
+    return replace(document, pages=pages, warnings=(*document.warnings, *cut))
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -130,8 +131,8 @@ def convert_notebook(data: bytes) -> DocumentText:
         if isinstance(cell, dict):
             parts += _cell(cell, language)
     text = "\n\n".join(filter(None, parts))
-    metadata = {"language": language, "cells": len(cells)}
-    return _one_page("ipynb", first_heading([text]), text, metadata)
+    title = first_heading([text])
+    return _limited(made("ipynb", text, title, language=language, cells=len(cells)))
 
 
 def _language(book: Mapping[str, Any]) -> str:
@@ -216,16 +217,8 @@ def convert_text(request: dict[str, Any], data: bytes) -> DocumentText:
         )
     if not source.strip():
         return DocumentText(kind, metadata={"encoding": encoding.label})
-    found = READERS.get(kind, _text)(source, kind)
-    size = sum(len(page.text) for page in found.pages)
-    cut = f"Only the first {MAX_TEXT_CHARS:,} of {size:,} characters are kept."
-    return DocumentText(
-        found.kind,
-        found.title,
-        pages=tuple(DocumentPage(1, page.text[:MAX_TEXT_CHARS]) for page in found.pages),
-        metadata={**found.metadata, "encoding": encoding.label},
-        warnings=(*found.warnings, *((cut,) if size > MAX_TEXT_CHARS else ())),
-    )
+    found = _limited(READERS.get(kind, _text)(source, kind))
+    return replace(found, metadata={**found.metadata, "encoding": encoding.label})
 
 
 def made(kind: str, text: str, title: str = "", *warnings: str, **metadata: Any) -> DocumentText:

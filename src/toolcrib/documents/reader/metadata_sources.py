@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.text.cleaner import clean
+from toolcrib.text.cleaner import one_line
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -30,17 +30,7 @@ _MAX_NODES = 5_000
 """Nodes of an element that are looked at for its text."""
 # Only with its semicolon: "AT&T" and "?a=1&copy=2" are no entities.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-# What needs no cleaning; the rest is looked at character by character.
-_PLAIN = re.compile(r"[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2015\u2018-\u201f\u2026]*")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
-
-
-def clean_line(text: str, limit: int) -> str:
-    """The text on one line, without what cannot be seen, at most `limit` characters."""
-    head = text[: 4 * limit]
-    if not _PLAIN.fullmatch(head):
-        head = clean(head).text
-    return " ".join(head.split())[:limit].rstrip()
 
 
 def unescaped(text: str) -> str:
@@ -52,7 +42,7 @@ def unescaped(text: str) -> str:
 
 def clean_value(text: str, limit: int) -> str:
     """A value that a page gives, as a line of text: pages escape some of them twice."""
-    return clean_line(unescaped(text[: 8 * limit]), limit)
+    return one_line(unescaped(text[: 8 * limit]), limit)
 
 
 def shortened(text: str, limit: int) -> str:
@@ -60,7 +50,7 @@ def shortened(text: str, limit: int) -> str:
     text = unescaped(text[: 8 * limit])
     if "<" in text:
         text = _TAG.sub("", text)
-    text = clean_line(unescaped(text), 2 * limit)
+    text = one_line(unescaped(text), 2 * limit)
     if len(text) <= limit:
         return text
     head = text[: limit - 1]

@@ -16,10 +16,10 @@ from toolcrib.documents.reader.metadata_sources import (
     ElementPlaces,
     LinkedData,
     MetaElements,
-    clean_line,
     name_of,
     text_of,
 )
+from toolcrib.text.cleaner import one_line
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -108,7 +108,7 @@ class Dates:
 
     def _given(self, text: str) -> str:
         """A date written for machines: in ISO 8601 if it can be read, else as it stands."""
-        whole = clean_line(text, MAX_DATE_CHARS)
+        whole = one_line(text, MAX_DATE_CHARS)
         known = iso_date(whole, month_first=self._month_first)
         return known or (whole if any(character.isdigit() for character in whole) else "")
 
@@ -140,7 +140,7 @@ class Dates:
         """
         text_date = ""
         for element in self._tree.find_all("time")[:_MAX_TIMES]:
-            text = clean_line(text_of(element, MAX_DATE_CHARS), MAX_DATE_CHARS)
+            text = one_line(text_of(element, MAX_DATE_CHARS), MAX_DATE_CHARS)
             if bool(_CHANGED.search(f"{name_of(element)} {text}")) is not updated:
                 continue
             found = self._visible(element.attr("datetime") or "")
@@ -158,7 +158,7 @@ class Dates:
         """The first short text in an element named after dates, where only few days are."""
         days = list[str]()
         for element in self._tree.select(_MARKED)[:_MAX_MARKED]:
-            text = clean_line(text_of(element, 2 * _MAX_LINE_CHARS), 2 * _MAX_LINE_CHARS)
+            text = one_line(text_of(element, 2 * _MAX_LINE_CHARS), 2 * _MAX_LINE_CHARS)
             name = name_of(element)
             if not 6 <= len(text) <= _MAX_LINE_CHARS or _OTHER_DAYS.search(name):
                 continue

@@ -13,7 +13,6 @@ from toolcrib.documents.reader.metadata_sources import (
     ElementPlaces,
     LinkedData,
     MetaElements,
-    clean_line,
     clean_value,
     is_hidden,
     read_linked,
@@ -22,6 +21,7 @@ from toolcrib.documents.reader.metadata_sources import (
     text_of,
 )
 from toolcrib.documents.reader.page_dates import Dates
+from toolcrib.text.cleaner import one_line
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -51,7 +51,7 @@ def whole_title(tree: Tree) -> str:
 
     for element in tree.find_all("title")[:20]:
         if element.namespace is Namespace.HTML:
-            return clean_line(element.text, MAX_TITLE)
+            return one_line(element.text, MAX_TITLE)
     return ""
 
 
@@ -108,7 +108,7 @@ def _has_heading(tree: Tree, title: str) -> bool:
 def _only_heading(tree: Tree) -> str:
     """The main heading of a page that has one."""
     headings = tree.find_all("h1")[:2]
-    return clean_line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""
+    return one_line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""
 
 
 # The byline as the page shows it: the first short text that is marked as the author's.
@@ -159,7 +159,7 @@ def visible_byline(marked: list[Element], places: ElementPlaces) -> str:
             continue
         text = text_of(element, _MAX_READ).strip()
         if 0 < len(text) <= _MAX_TEXT and places.is_visible(element):
-            name = clean_line(_inner_name(element) or text, MAX_BYLINE)
+            name = one_line(_inner_name(element) or text, MAX_BYLINE)
             if not _LABEL.fullmatch(name):
                 return name
     return ""
@@ -168,7 +168,7 @@ def visible_byline(marked: list[Element], places: ElementPlaces) -> str:
 def likely_byline(marked: list[Element], places: ElementPlaces) -> str:
     """A byline in a page's header and the like, where reader modes do not look."""
     for element in marked:
-        text = clean_line(text_of(element, _MAX_READ) or element.attr("content") or "", MAX_BYLINE)
+        text = one_line(text_of(element, _MAX_READ) or element.attr("content") or "", MAX_BYLINE)
         if 0 < len(text) <= _MAX_TEXT and not _YEAR.search(text) and places.is_own(element):
             name = author_name(_inner_name(element) or text)
             if name:
@@ -354,7 +354,7 @@ def _start(element: Element) -> float:
 
 
 def _text(paragraph: _Paragraph) -> str:
-    return clean_line(text_of(paragraph.element, 2 * MAX_LEAD), MAX_LEAD)
+    return one_line(text_of(paragraph.element, 2 * MAX_LEAD), MAX_LEAD)
 
 
 MAX_DESCRIPTION = 500

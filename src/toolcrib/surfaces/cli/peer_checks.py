@@ -17,7 +17,7 @@ from toolcrib.surfaces.cli.checks import Check
 from toolcrib.surfaces.cli.hosts import HOSTS, NAME
 from toolcrib.surfaces.cli.mcp_servers import ENTRY, left_out
 from toolcrib.system.threads import in_thread
-from toolcrib.text.display import counted
+from toolcrib.text.display import counted, some_of
 from toolcrib.toolbox import available
 
 MAX_MODELS = 3
@@ -33,9 +33,8 @@ async def model_servers(services: Services) -> list[Check]:
     for url, models in await probe_servers(services.config, services.use(Egress)):
         name = f"model server {url.removeprefix('http://').removesuffix('/v1')}"
         if not isinstance(models, NoServer):
-            more = f" and {len(models) - MAX_MODELS} more" if len(models) > MAX_MODELS else ""
-            listed = ", ".join(models[:MAX_MODELS]) or "no model is loaded"
-            found.append(Check(name, "ok", f"it answers: {listed}{more}"))
+            listed = some_of(models, MAX_MODELS) or "no model is loaded"
+            found.append(Check(name, "ok", f"it answers: {listed}"))
         elif agent.base_url:
             fix = "start it, or set agent.base_url to where it listens"
             found.append(Check(name, "broken", models.why, fix, essential=True))

@@ -15,6 +15,7 @@ from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import NET, Param, other_names, tool
 from toolcrib.net.egress.public_url import References
 from toolcrib.text.cleaner import one_line
+from toolcrib.text.display import counted
 from toolcrib.web.neutralizer import neutralize
 from toolcrib.web.page_reader import read_found_page
 from toolcrib.web.provider import MAX_ANSWER_BYTES, SearchRequest, SearchResult
@@ -149,7 +150,7 @@ class _Search:
             found = await chain.search(request, self.window, self.names, ctx, at_once=self.at_once)
         except ToolError as error:
             return error
-        pages = _pages(len(found.results))
+        pages = counted(len(found.results), "web page")
         cached = " (cached)" if found.cached else ""
         then = ". Enriching metadata…" if self.enrich else f" with {found.provider}"
         await ctx.progress(f"Found {pages}{cached}{then}")
@@ -286,10 +287,6 @@ def _domain(site: str) -> str:
     return host
 
 
-def _pages(count: int) -> str:
-    return f"{count} web page{'s' * (count != 1)}"
-
-
 def _failed(
     pairs: Sequence[tuple[str, _Answer]], answers: Sequence[Mapping[str, Any]]
 ) -> ToolError:
@@ -382,8 +379,7 @@ def text_of(query: str, outcome: _Answer, options: ListingOptions) -> str:
     for rank, found in enumerate(outcome.results, options.window.start + 1):
         blocks.append(_block(rank, found, options))
     if outcome.cached:
-        count = len(outcome.results)
-        blocks.append(f"{count} result{'s' * (count != 1)} (cached)")
+        blocks.append(f"{counted(len(outcome.results), 'result')} (cached)")
     return "\n".join(blocks)
 
 
