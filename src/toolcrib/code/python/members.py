@@ -307,7 +307,7 @@ class MemberReferences:
             found[f"{new}: names that begin with two underscores belong to one class."] = None
         if new.startswith("__") and new.endswith("__"):
             found[f"{new} is a name that Python itself would call."] = None
-        for one in sorted_classes(self.related | set(self.family)):
+        for one in sorted_classes(self.related):
             for above in self.classes.project_mro(one):
                 if defines(above, new):
                     found[f"{above.file.at(above.node)}{above.name} has {new} already."] = None

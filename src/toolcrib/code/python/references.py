@@ -232,7 +232,8 @@ def find_references(
 
 def _found_references(
     program: Program, inference: Inference, path: str, line: int, name: str
-) -> tuple[ReferenceCollector, str, Subject]:
+) -> tuple[ReferenceCollector, str, Subject | MemberReferences]:
+    """The references, what the name is, and the subject (of a member: its finished search)."""
     if path not in program.modules:
         raise NotFound(f"{path} is no Python file of the project.", hint="Give one of its files.")
     about = subject(program, inference, program.file(path), line, name)
@@ -245,7 +246,7 @@ def _found_references(
     if isinstance(about, ClassMember):
         members = MemberReferences(program, inference, about.of, about.name)
         members.search()
-        return members.result, _member_kind(about), about
+        return members.result, _member_kind(about), members
     found = ReferenceCollector(name.rpartition(".")[2])
     found.add_obstacle(f"{path}:{max(line, 1)}: {about.name} is defined outside of the project.")
     return found, "import", about
@@ -260,7 +261,11 @@ def _member_kind(member: ClassMember) -> str:
 
 
 def _conflicts(
-    program: Program, inference: Inference, found: SymbolReferences, about: Subject, new: str
+    program: Program,
+    inference: Inference,
+    found: SymbolReferences,
+    about: Subject | MemberReferences,
+    new: str,
 ) -> list[str]:
     """Why what was found cannot have a new name; empty where it can."""
     if not is_name(new):
@@ -277,11 +282,9 @@ def _conflicts(
             for other in (o for o in file.top.all() if o.name == new):
                 clashes[f"{path}:{other.token.line}: {new} is a name of its own there."] = None
     clashes.update(dict.fromkeys(texts_seen(program, found)))
-    if isinstance(about, ClassMember):
-        members = MemberReferences(program, inference, about.of, about.name)
-        members.search()
-        clashes.update(dict.fromkeys(members.clashes(new)))
-        family = sorted_classes(members.related | set(members.family))
+    if isinstance(about, MemberReferences):
+        clashes.update(dict.fromkeys(about.clashes(new)))
+        family = sorted_classes(about.related)
         clashes.update(dict.fromkeys(invented(program, family, new)))
         bound = [b for one in family for b in one.binders(about.name)]
         clashes.update(dict.fromkeys(listed(program, bound)))
