@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from toolcrib.core.names import name_set
+from toolcrib.text.display import with_ellipsis
 
 MASK = "••••"
 INTERACTIVE = name_set("""
@@ -98,7 +99,7 @@ class Node:
         """It alone, on one line."""
         parts = [self.role] if self.role != "text" else []
         if self.name:
-            parts.append(f'"{_cut(self.name, MAX_NAME)}"')
+            parts.append(f'"{with_ellipsis(self.name, MAX_NAME)}"')
         parts += [f"[{state}]" for state in self.states]
         if self.ref and (self.acts or self.role == "iframe"):
             parts.append(self.ref)
@@ -107,11 +108,8 @@ class Node:
         line = " ".join(parts)
         if not self.text:
             return line
-        return f"{line}: {_cut(self.text, MAX_TEXT)}" if line else _cut(self.text, MAX_TEXT)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+        text = with_ellipsis(self.text, MAX_TEXT)
+        return f"{line}: {text}" if line else text
 
 
 @dataclass(slots=True)
@@ -267,7 +265,7 @@ def _row(node: Node, *, urls: bool) -> str:
 
 def _cell(node: Node, *, urls: bool) -> str:
     plain = node.role in _CELLS and not node.acts and not node.states
-    return _cut(node.label, MAX_NAME) if plain else node.line(urls=urls)
+    return with_ellipsis(node.label, MAX_NAME) if plain else node.line(urls=urls)
 
 
 def _fold(node: Node, fold_at: int) -> int:
@@ -379,7 +377,7 @@ def _placed(root: Node) -> Iterator[tuple[Node, str]]:
     while stack:
         node, where = stack.pop()
         yield node, where
-        inner = f'{node.role} "{_cut(node.name, 40)}"' if node.name else where
+        inner = f'{node.role} "{with_ellipsis(node.name, 40)}"' if node.name else where
         if not node.name and node.role in ("listitem", "row", "article") and not where:
             inner = node.role
         stack.extend((child, inner) for child in reversed(node.children))

@@ -14,6 +14,7 @@ from itertools import accumulate
 from toolcrib.chatflow.groups import ChatEntry, calls_of, function_of
 from toolcrib.chatflow.prompt import text_of
 from toolcrib.chatflow.token_count import count_text
+from toolcrib.text.display import with_ellipsis
 from toolcrib.text.json_values import json_object
 from toolcrib.text.relevance import content_words
 
@@ -316,5 +317,4 @@ def _trimmed(text: str, max_chars: int) -> str:
 
 
 def _short(text: str, max_chars: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
+    return with_ellipsis(" ".join(text.split()), max_chars)

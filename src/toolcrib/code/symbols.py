@@ -15,6 +15,7 @@ from toolcrib.code.languages import characters, language_of, parse
 from toolcrib.code.project import Project
 from toolcrib.core.errors import MissingExtra, ToolError, install_line
 from toolcrib.core.package_data import package_table
+from toolcrib.text.display import with_ellipsis
 
 MAX_HEAD_CHARS = 160
 """Characters of a head."""
@@ -287,7 +288,7 @@ def _head(node: Any, text: str, start: int, end: int) -> str:
 def _shortened(piece: str) -> str:
     head = " ".join(piece.split()).rstrip("{:=; ")
     head = head.removesuffix("=>").rstrip()
-    return head if len(head) <= MAX_HEAD_CHARS else f"{head[: MAX_HEAD_CHARS - 1]}\u2026"
+    return with_ellipsis(head, MAX_HEAD_CHARS)
 
 
 # Python without ast-grep

@@ -17,6 +17,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.names import plain
 from toolcrib.core.tool import Param, Parameter, schema_of
 from toolcrib.text.cleaner import clean
+from toolcrib.text.display import with_ellipsis
 
 MAX_PROPERTIES = 40
 MAX_CHOICES = 40
@@ -131,8 +132,7 @@ def _takes_others(root: Mapping[str, Any]) -> bool:
 
 def one_line(text: Any, limit: int) -> str:
     """Text of another server: cleaned, in one line, no longer than that."""
-    line = " ".join(clean(str(text)[: limit * 4]).text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return with_ellipsis(" ".join(clean(str(text)[: limit * 4]).text.split()), limit)
 
 
 def _whole(required: Sequence[str]) -> Arguments:

@@ -45,6 +45,11 @@ def some_lines(lines: Sequence[str], limit: int) -> str:
     return "\n".join([*lines[:limit], *more])
 
 
+def with_ellipsis(text: str, limit: int) -> str:
+    """A text of so many characters at most; an ellipsis ends one that was longer."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def printable(name: str) -> str:
     """A name as it can be shown: what is not text in it is written as an escape."""
     if name.isprintable():

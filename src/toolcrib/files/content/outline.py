@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from toolcrib.text.bm25 import stem
+from toolcrib.text.display import with_ellipsis
 
 MAX_OUTLINE_ENTRIES = 20_000
 """Entries of an outline."""
@@ -226,8 +227,7 @@ def _is_title(before: str, line: str) -> bool:
 
 
 def _shortened(line: str) -> str:
-    text = " ".join(line.split()).rstrip("{ ")
-    return text if len(text) <= ENTRY_CHARS else f"{text[: ENTRY_CHARS - 1]}\u2026"
+    return with_ellipsis(" ".join(line.split()).rstrip("{ "), ENTRY_CHARS)
 
 
 MAX_GAP_LINES = 6

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.config import Config, secret
 from toolcrib.core.errors import ConnectionFailed, TlsFailure
+from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.transport import client_context
 from toolcrib.net.egress.url import Target, bracketed, parse_url
@@ -39,6 +40,12 @@ def connection_lost(target: Target, error: Exception, start: str) -> ConnectionF
         )
     hint = "Look at the log of the model server."
     return ConnectionFailed(f"{where} broke off: {text or kind}", hint=hint, reason="closed")
+
+
+def proxy_for(target: Target, egress: EgressConfig) -> str:
+    """The proxy that leads to a model server; one on this machine is not behind it."""
+    local = target.literal is not None or target.host == "localhost"
+    return "" if local else egress.proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +191,10 @@ class Connection:
             import httpx2
 
             egress = self._config.egress
-            # A server on this machine is not behind the proxy of the outside.
-            local = target.literal is not None or target.host == "localhost"
             self._client = httpx2.AsyncClient(
                 verify=client_context(egress.ca_file) if target.scheme == "https" else False,
                 trust_env=False,
-                proxy=None if local or not egress.proxy else egress.proxy,
+                proxy=proxy_for(target, egress) or None,
                 follow_redirects=False,
             )
         return self._client

@@ -11,7 +11,7 @@ from toolcrib.core.config import Config, secret
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.transport import client_context
 from toolcrib.net.egress.url import Target, parse_url, web_origin
-from toolcrib.net.models.connection import connection_lost
+from toolcrib.net.models.connection import connection_lost, proxy_for
 
 if TYPE_CHECKING:
     import httpcore2
@@ -159,13 +159,11 @@ class Upstream:
             import httpcore2
 
             egress = self._config.egress
-            # A server on this machine is not behind the proxy of the outside.
-            local = target.literal is not None or target.host == "localhost"
-            proxy = None if local or not egress.proxy else httpcore2.Proxy(egress.proxy)
+            proxy = proxy_for(target, egress)
             context = client_context(egress.ca_file) if target.scheme == "https" else None
             self._pool = httpcore2.AsyncConnectionPool(
                 ssl_context=context,
-                proxy=proxy,
+                proxy=httpcore2.Proxy(proxy) if proxy else None,
                 max_connections=None,
                 keepalive_expiry=IDLE_SECONDS,
             )

@@ -23,7 +23,7 @@ from toolcrib.execution.jobs import Jobs
 from toolcrib.state.results import Results
 from toolcrib.surfaces.mcp import apps
 from toolcrib.surfaces.mcp.calls import Context, HostCalls, session_of
-from toolcrib.text.cleaner import clean
+from toolcrib.text.cleaner import one_line
 from toolcrib.toolbox import Toolbox
 
 SCHEME = "toolcrib://"
@@ -138,12 +138,11 @@ async def stored_results(toolbox: Toolbox, session: str) -> list[tuple[str, str]
 
 
 def _resource(kind: ResourceKind, key: str, title: str, about: str) -> types.Resource:
-    line = " ".join(clean(about[: 4 * MAX_TITLE]).text.split())[:MAX_TITLE]
     return types.Resource(
         uri=f"{kind.prefix}{key}",
         name=key,
         title=title,
-        description=line or None,
+        description=one_line(about, MAX_TITLE) or None,
         mime_type="text/plain",
     )
 

@@ -287,11 +287,7 @@ def _body(operation: Operation, given: dict[str, Any], schemas: Schemas) -> Any:
     if body is None:
         if form.required:
             needed = ", ".join(schemas.required(form.schema)[:MAX_LISTED]) or BODY
-            hint = (
-                f"Fields: {', '.join(list(fields)[:MAX_LISTED])}."
-                if fields
-                else f"Give it as '{BODY}'."
-            )
+            hint = _fields(fields) if fields else f"Give it as '{BODY}'."
             raise BadInput(f"{operation.id} needs a body: {needed}.", hint=hint)
         return None
     return schemas.fitted(body, form.schema, BODY)

@@ -6,7 +6,7 @@ import asyncio
 import posixpath
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
@@ -97,12 +97,12 @@ async def fetch_images(
         raise BadInput("Give at least one of 'urls', 'page_url' and 'query'.")
     max_images = limit or ctx.config.web.images.save_limit
     folder = _folder(ctx)
-    sources = unique(iter(await _image_sources(addresses, page_url, words, max_images, ctx)))
+    sources = unique(await _image_sources(addresses, page_url, words, max_images, ctx))
     chosen, rest = sources[:max_images], sources[max_images:]
     outcomes = await _save_all(chosen, folder, ctx)
     if len(addresses) == 1 and not (page_url or words) and _is_page_meant(addresses[0], outcomes):
         (page_url,) = addresses  # a page in place of an image: those that it has
-        sources = unique(iter(await _image_sources([], page_url, "", max_images, ctx)))
+        sources = unique(await _image_sources([], page_url, "", max_images, ctx))
         chosen, rest = sources[:max_images], sources[max_images:]
         outcomes = await _save_all(chosen, folder, ctx)
     links = [await ctx.use(References).shorten(item.url, ctx.session) for item in chosen]
@@ -361,14 +361,18 @@ def _is_page(response: Response) -> bool:
     return response.media_type in PAGE_TYPES and kind_of(response.body) is None
 
 
+def _ending(url: str) -> str:
+    return posixpath.splitext(urlsplit(url).path)[1].removeprefix(".").lower()
+
+
 def _extension(url: str) -> str:
-    ending = posixpath.splitext(urlsplit(url).path)[1].removeprefix(".").lower()
+    ending = _ending(url)
     return SPELLINGS.get(ending, ending) if ending in KNOWN_ENDINGS else ""
 
 
 def is_supported(url: str) -> bool:
     """Whether the URL of a picture does not say that it is something else."""
-    ending = posixpath.splitext(urlsplit(url).path)[1].removeprefix(".").lower()
+    ending = _ending(url)
     looks_like_one = re.fullmatch(r"[a-z]{2,4}\d?", ending) is not None
     return (
         ending in KNOWN_ENDINGS
@@ -384,8 +388,7 @@ def markdown(alt: str, path: str) -> str:
 
 def escaped(alt: str) -> str:
     """An alt text that cannot end the brackets around it, on one line."""
-    flat = " ".join(clean(alt).text.split())[:MAX_ALT_CHARS]
-    return _MARKDOWN.sub(r"\\\1", flat)
+    return _MARKDOWN.sub(r"\\\1", one_line(alt, MAX_ALT_CHARS))
 
 
 def reference(path: str) -> str:
@@ -400,7 +403,7 @@ def error_line(error: ToolError) -> str:
     return f"Error ({error.stable_code}): {error.message}"
 
 
-def unique(sources: Iterator[ImageSource]) -> list[ImageSource]:
+def unique(sources: Iterable[ImageSource]) -> list[ImageSource]:
     """Each image once, by its URL."""
     found: dict[str, ImageSource] = {}
     for item in sources:

@@ -17,6 +17,7 @@ from toolcrib.files.paths import Workspace
 from toolcrib.memory.place import origin_of
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.threads import in_thread
+from toolcrib.text.display import with_ellipsis
 
 # Named places of a workspace: where to work, what to remember, what to leave alone.
 
@@ -211,8 +212,7 @@ def _listed(known: list[Profile]) -> Result:
 
 
 def _first(notes: str) -> str:
-    line = " ".join(notes.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
+    return with_ellipsis(" ".join(notes.split()), 80)
 
 
 def _as_json(profile: Profile) -> dict[str, object]:
