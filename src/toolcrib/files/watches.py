@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Self
@@ -226,8 +227,8 @@ def _run_watch(watch: PathWatch) -> None:
             ignore_permission_denied=True,
         ):
             watch.ready.set()
-            for change, path in sorted(batch, key=lambda item: item[1]):
-                watch.add_event(_CHANGES[int(change)], _display(watch, path))
+            for path, change in sorted(_joined(batch).items()):
+                watch.add_event(change, _display(watch, path))
             if not _exists(top):
                 watch.add_event("deleted", watch.path.display)
                 watch.ended = "what it watched is gone"
@@ -236,6 +237,20 @@ def _run_watch(watch: PathWatch) -> None:
         watch.ended = " ".join(str(error).split())[:200] or type(error).__name__
     finally:
         watch.ready.set()
+
+
+def _joined(batch: Iterable[tuple[int, str]]) -> dict[str, WatchChange]:
+    """One change for each path: a file that another replaced was added and deleted at once."""
+    changes: dict[str, set[WatchChange]] = {}
+    for number, path in batch:
+        changes.setdefault(path, set()).add(_CHANGES[int(number)])
+    return {path: _joined_change(path, found) for path, found in changes.items()}
+
+
+def _joined_change(path: str, found: set[WatchChange]) -> WatchChange:
+    if "deleted" not in found:
+        return "added" if "added" in found else "changed"
+    return "changed" if len(found) > 1 and os.path.lexists(path) else "deleted"
 
 
 def _filter(watch: PathWatch, *, single: bool) -> Callable[[str], bool]:

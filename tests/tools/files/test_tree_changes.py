@@ -368,6 +368,21 @@ async def test_deleting_by_pattern(box: Toolbox, ws: Path) -> None:
     await refused(box, "delete_path", "bad_input", pattern="/(a/")
 
 
+async def test_what_fits_in_folders_below_is_told(box: Toolbox, ws: Path) -> None:
+    (ws / "sub/deep").mkdir(parents=True)
+    for name in ("a.bak", "sub/b.bak", "sub/deep/c.bak", "sub/.env"):
+        (ws / name).write_bytes(b"x")
+    hint = (await refused(box, "delete_path", "not_found", path="sub/*.bak")).error.hint
+    assert hint == 'For the files that fit: path="sub" pattern="*.bak".'
+    text = (await ok(box, "delete_path", pattern="*.bak")).text
+    assert 'back); 2 more in folders below: pattern="**/*.bak"' in text
+    none = await refused(box, "delete_path", "no_results", pattern="*.bak")
+    assert '2 in folders below.\nFor those: pattern="**/*.bak".' in none.render()
+    assert "below" not in (await ok(box, "delete_path", path="sub/deep", pattern="*.bak")).text
+    assert "below" not in (await ok(box, "delete_path", pattern="**/*.bak")).text
+    assert sorted(os.listdir(ws / "sub")) == [".env", "deep"]
+
+
 @pytest.mark.rows("C182", "C014")
 @pytest.mark.parametrize("pattern", ["/(a+)+$/", "/(a|a)*b/", "/(.*)*x{99}/", "/(?=a)b/"])
 async def test_patterns_that_explode(box: Toolbox, ws: Path, pattern: str) -> None:

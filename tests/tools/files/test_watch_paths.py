@@ -69,6 +69,17 @@ async def test_a_file_that_is_replaced(ws: Path, box: Toolbox) -> None:
     assert {path for _, path in found} == {"a.txt"}
 
 
+async def test_an_edited_file_changed_and_is_told_at_once(ws: Path, box: Toolbox) -> None:
+    (ws / "a.txt").write_text("one\n")
+    watch = (await call(box, action="start")).data["id"]
+    edit = {"path": "a.txt", "old": "one", "new": "two"}
+    assert (await box.call("edit_file", edit, session=SESSION)).error is None
+    result = await call(box, action="read", id=watch)
+    assert [(e["change"], e["path"]) for e in result.data["events"]] == [("changed", "a.txt")]
+    (ws / "a.txt").unlink()
+    assert await seen(box, watch, "a.txt") == {("deleted", "a.txt")}
+
+
 async def test_fifty_are_kept_and_ten_shown(ws: Path, box: Toolbox) -> None:
     watch = (await call(box, action="start")).data["id"]
     for number in range(80):

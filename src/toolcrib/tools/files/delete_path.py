@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Annotated, Any, Self
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
+from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, PathDenied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, READ, WRITE, Decision, Param, Right, other_names, tool
 from toolcrib.files.changes.changes import Changes
@@ -30,6 +32,8 @@ UNCONFIRMED_MATCHES = 20
 MAX_MATCHES = 1000
 MAX_PATTERN_CHARS = 200
 MAX_LISTED = 30
+MAX_LOOKED_AT = 20_000
+"""Files in folders below that are looked at for a word on them."""
 MAX_DESCRIBED = 200_000
 """Names in a folder that are looked at for a question; a larger one is not deleted for good."""
 
@@ -107,6 +111,8 @@ async def delete_path(
     )
     what = names[0] if len(names) == 1 else f"{len(names):,} files"
     text = f"Deleted {what} ({recovery})"
+    if pattern and (deeper := await _deeper(path, pattern, ctx)):
+        text += f'; {deeper:,} more in folders below: pattern="**/{pattern}"'
     if len(names) > 1:
         text = f"{text}\n{_listed(names)}"
     text += "" if permanent else applied.note_line
@@ -126,7 +132,22 @@ async def _found(
         return found
     assert path is not None
     _need_free(path, ctx)
+    await _need_no_glob(path, ctx)
     return [path]
+
+
+async def _need_no_glob(path: SafePath, ctx: Ctx) -> None:
+    """Refuse a pattern in the place of a path, with the words that do what is meant."""
+    name = path.parts[-1] if path.parts else ""
+    if {"*", "?"}.isdisjoint(name):
+        return
+    try:
+        await in_thread(lambda _: path.stat(), ctx.deadline)
+    except NotFound:
+        raise NotFound(
+            f"{path.display} does not exist.",
+            hint=f'For the files that fit: path="{path.parent.display}" pattern="{name}".',
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +246,37 @@ async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) 
 
     found = await in_thread(work, ctx.deadline)
     if not found:
+        deeper = await _deeper(folder, pattern, ctx)
+        where = f"; {deeper:,} in folders below" if deeper else ""
         raise NoResults(
-            f"No file in {folder.display} fits {pattern}.",
-            hint="list_directory shows what is there.",
+            f"No file in {folder.display} fits {pattern}{where}.",
+            hint=f'For those: pattern="**/{pattern}".'
+            if deeper
+            else "list_directory shows what is there.",
         )
     return sorted(found, key=lambda path: path.absolute)
+
+
+async def _deeper(folder: SafePath | None, pattern: str, ctx: Ctx) -> int:
+    """How many files in folders below fit a pattern of names as well."""
+    if "/" in pattern:
+        return 0
+    top, fits = folder or ctx.use(Workspace).start(ctx.session.directory), _matcher(pattern)
+
+    def work(check: Checkpoint) -> int:
+        looked_at = islice(walk(top, check, left_out=[]), MAX_LOOKED_AT)
+        return sum(
+            len(f.names) > 1
+            and f.entry.kind in ("file", "link")
+            and not f.entry.protected
+            and fits(f.names[-1])
+            for f in looked_at
+        )
+
+    count = 0
+    with suppress(ToolError):  # what was deleted is deleted
+        count = await in_thread(work, ctx.deadline)
+    return count
 
 
 def _need_confirmed(found: list[SafePath], pattern: str, *, confirm: bool) -> None:

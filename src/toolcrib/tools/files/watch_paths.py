@@ -17,6 +17,8 @@ from toolcrib.text.display import counted, printable
 from toolcrib.tools.files.argument_adapters import adapt_watch
 
 MAX_LISTED_EVENTS = 10
+SETTLE_SECONDS = 0.5
+"""In which a change of just now is noticed."""
 POLL_SECONDS = 0.1
 Action = Literal["start", "read", "stop", "list"]
 
@@ -63,7 +65,7 @@ async def watch_paths(
     if action == "stop":
         await in_thread(lambda _: watches.stop(watch), ctx.deadline)
         return Result(f"Stopped {watch.id}: {watch.path.display}", _as_json(watch))
-    return _read(watch, *(await _fresh(watch, ctx.remaining(wait) if wait else 0)))
+    return _read(watch, *(await _fresh(watch, ctx.remaining(max(wait, SETTLE_SECONDS)))))
 
 
 async def _fresh(watch: PathWatch, wait: float) -> tuple[list[WatchEvent], int]:
