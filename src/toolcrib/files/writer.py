@@ -34,6 +34,7 @@ NO_LINKS = frozenset(
     {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EACCES, errno.ENOSYS, errno.EINVAL}
 )
 """What a system says that gives a file no second name."""
+NOT_EMPTY = frozenset({errno.ENOTEMPTY, errno.EEXIST})
 NO_REPLACE, EXCHANGE = 1, 2
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, errno.EPERM})
@@ -221,20 +222,32 @@ def _finish_folder(state: EntryState, fd: int) -> None:
         openat.utime(fd, ns=(state.mtime, state.mtime))
 
 
+REMOVAL_ROUNDS = 20
+"""So often a folder is emptied in which a program still makes names."""
+
+
 def remove_tree(folder: int, name: str) -> None:
     """Remove whatever stands there, links not followed; nothing there is no harm."""
     status = status_of(folder, name)
     if status is None:
         return
     if not stat.S_ISDIR(status.st_mode):
-        openat.unlink(name, dir_fd=folder)
+        with suppress(FileNotFoundError):
+            openat.unlink(name, dir_fd=folder)
         return
     with openat.closing(openat.open(name, FOLDER, dir_fd=folder)) as fd:
-        with openat.open_entries(fd) as scan:
-            names = [entry.name for entry in scan]
-        for inner in names:
-            remove_tree(fd, inner)
-    openat.rmdir(name, dir_fd=folder)
+        for left in reversed(range(REMOVAL_ROUNDS)):
+            with openat.open_entries(fd) as scan:
+                names = [entry.name for entry in scan]
+            for inner in names:
+                remove_tree(fd, inner)
+            try:
+                openat.rmdir(name, dir_fd=folder)
+            except OSError as error:
+                if error.errno not in NOT_EMPTY or not left:
+                    raise
+            else:
+                return
 
 
 def rename_new(source: int, name: str, folder: int, target: str) -> None:

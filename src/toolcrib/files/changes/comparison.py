@@ -41,6 +41,7 @@ from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
+from toolcrib.files.writer import staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.display import printable, some_of
@@ -309,17 +310,20 @@ class OtherSteps:
         left: what they left.
         found: what the first of them found, as far as it is known.
         git_paths: of steps of git, which takes back itself what it did in its own folder.
+        staged: how the names start that they use for a moment.
     """
 
     left: States = field(default_factory=dict)
     found: States = field(default_factory=dict)
     git_paths: list[str] = field(default_factory=list)
+    staged: tuple[str, ...] = ()
 
     @classmethod
     async def since(cls, began: float, changes: Changes, workspace: Workspace) -> Self:
         """Those since a time in seconds since 1970."""
         others = cls()
         for step in reversed(await changes.since(began)):
+            others.staged += (staged_prefix(step.token),)
             others.git_paths += step.paths if step.program is not None else ()
             for change in step.read_changes(workspace):
                 others.left |= _left_by(change)
@@ -333,6 +337,8 @@ class OtherSteps:
             top = delta.path.ancestor(delta.path.parts.index(GIT)).absolute
             if any(parts_beneath(path, top) is not None for path in self.git_paths):
                 return True
+        if any(name.startswith(self.staged) for name in delta.path.parts):
+            return True
         path = str(delta.path)
         if path not in self.left:
             return False
