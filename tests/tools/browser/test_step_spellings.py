@@ -109,5 +109,9 @@ async def test_back_and_a_file_by_names_of_playwright(desk: Desk) -> None:
     await desk("file_upload", paths=["chosen.txt"])
     assert "got ten lines" in (await desk("read")).text
     await desk("act", action="upload", target="File", value="chosen.txt")
+    (desk.folder / "File").write_text("a file called as the label")
+    for name in ("value", "path"):
+        done = await desk("act", actions=[{"upload": "File", name: "chosen.txt"}])
+        assert "chose chosen.txt" in done.text
     await desk("open", url=f"{desk.url}/echo")
     assert "Upload" in (await desk("navigate_back")).text

@@ -78,6 +78,8 @@ _RENAMED = {
 }
 _OPERANDS = {"goto": "url", "upload": "path", **dict.fromkeys(("press", "wait"), "value")}
 _OPERANDS |= dict.fromkeys(("scroll", "dialog", "evaluate"), "value")
+_FILES = ("path", "paths", "file", *VALUES, "values")
+"""What names the file of an upload; beside it the verb's own value is the target."""
 
 
 def gather_steps(arguments: dict[str, Any], *, loose: bool) -> None:
@@ -155,7 +157,8 @@ def _name_action(step: dict[str, Any]) -> None:
         if isinstance(operand, dict):
             step |= {plain(key): value for key, value in operand.items()}
         elif operand is not True and operand not in (None, ""):
-            step.setdefault(_OPERANDS.get(action, "target"), operand)
+            names_file = action == "upload" and any(step.get(name) for name in _FILES)
+            step.setdefault("target" if names_file else _OPERANDS.get(action, "target"), operand)
         name = "action"
     word = plain(step.pop(name))
     step["action"], value = IMPLIED.get(word, (SPELLINGS.get(word, word), None))
