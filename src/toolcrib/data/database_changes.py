@@ -9,13 +9,21 @@ from contextlib import ExitStack
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, TooLarge, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, Conflict, NotFound, TooLarge, ToolError, Unavailable
 from toolcrib.core.tool import Decision
-from toolcrib.data.databases import NamedSource, OpenSource, Source, bare_sql, open_source, task
+from toolcrib.data.databases import (
+    SQLITE_ENDINGS,
+    NamedSource,
+    OpenSource,
+    Source,
+    bare_sql,
+    open_source,
+    task,
+)
 from toolcrib.data.sql_statement import read_statement
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.step import Change
+from toolcrib.files.changes.step import Change, Step
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import EntryState
 from toolcrib.system.threads import in_thread
@@ -25,6 +33,7 @@ MAX_BYTES = 100_000_000
 MAX_DISPLAYED = 5
 _FIRST_WORD = re.compile(r"(?:(?<=\s)|^)[a-z]+", re.IGNORECASE)
 _WRITING = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
+_CREATING = re.compile(r"\bcreate\s+(?:virtual\s+)?table\b", re.IGNORECASE)
 VERBS = {"INSERT": "adds", "UPDATE": "changes", "DELETE": "removes"}
 
 
@@ -37,6 +46,8 @@ async def preview(source: Source, sql: str, ctx: Ctx) -> Mapping[str, Any]:
     path = _file(source)
     if _only_reads(bare_sql(sql)):
         raise BadInput("This SQL only reads.", hint="query_database shows its rows.")
+    if await _makes_file(path, sql, ctx):
+        return (await _created(path, sql, ctx))[0]
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)
@@ -65,6 +76,31 @@ def _file(source: Source) -> SafePath:
     return source
 
 
+async def _makes_file(path: SafePath, sql: str, ctx: Ctx) -> bool:
+    """Whether statements make a table where no file is, under the name of a database."""
+    if not path.name.lower().endswith(SQLITE_ENDINGS) or not _CREATING.search(sql):
+        return False
+    try:
+        await in_thread(lambda _: path.stat(), ctx.deadline)
+    except NotFound:
+        return True
+    return False
+
+
+async def _created(path: SafePath, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any], bytes]:
+    """What statements make of an empty database, and the file that it is.
+
+    Raises:
+        PathDenied: nothing is written there.
+    """
+    path.gate.check(path, "write")
+    request = {"sql": bare_sql(sql)}
+    done, content = await ctx.use(Workers).run(
+        task("sqlite", "create", ""), request, b"", ctx.deadline
+    )
+    return {**done, "file": path.display}, content
+
+
 def _need_sqlite(opened: OpenSource, path: SafePath) -> None:
     if opened.engine != "sqlite":
         raise BadInput(
@@ -79,7 +115,8 @@ def _need_sqlite(opened: OpenSource, path: SafePath) -> None:
 
 def described(answer: Mapping[str, Any]) -> str:
     """What statements do, in words: counts and the first rows."""
-    parts = [f"{VERBS[action]} {count:,} of {name}" for action, name, count in answer["counts"]]
+    parts = [f"makes the database {answer['file']}"] if answer.get("file") else []
+    parts += [f"{VERBS[action]} {count:,} of {name}" for action, name, count in answer["counts"]]
     for name, (before, after) in answer["tables"].items():
         parts.append(
             f"makes the table {name}"
@@ -122,6 +159,13 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
     path.gate.check(path, "write")
     changes, workers = ctx.use(Changes), ctx.use(Workers)
     await changes.recover()
+    if await _makes_file(path, sql, ctx):
+        made_new, content = await _created(path, sql, ctx)
+        if made_new["identity"] != ctx.judged:
+            raise Conflict("Nothing was changed: the file is gone.", hint="Send the call again.")
+        new_file = Step("change_database")
+        new_file.write(path, content, expected="")
+        return made_new, (await changes.apply(new_file, ctx)).step
     with ExitStack() as stack:
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)

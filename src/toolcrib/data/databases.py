@@ -37,6 +37,7 @@ FILE_KINDS = {
     **dict.fromkeys(("xlsx", "xlsm"), "xlsx"),
 }
 ENDINGS = (*(f".{ending}" for ending in FILE_KINDS if ending != "txt"), ".csv.gz", ".json.gz")
+SQLITE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
 MAX_COPIED_BYTES = 200_000_000
 """Bytes of a database that is read whole, where a child cannot be kept to its files."""
 _FENCE = re.compile(r"\s*```(?:\w*[ \t]*\n|sql\s)?(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
@@ -163,7 +164,7 @@ def open_source(path: SafePath) -> Iterator[OpenSource]:
         files = stack.enter_context(open_files(path, ENDINGS))
         head = pread(files[0].fd, 16, 0)
         name = path.name.lower()
-        is_database = name.endswith((".db", ".sqlite", ".sqlite3", ".db3"))
+        is_database = name.endswith(SQLITE_ENDINGS)
         if len(files) == 1 and (head == SQLITE_SIGN or is_database):
             fds = [files[0].fd]
             log = False

@@ -289,11 +289,30 @@ def preview(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
         with closing(open_to_read(request, data)) as original:
             # Reads first, since `serialize` does not say why it cannot: locked, damaged, encrypted.
             original.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            whole = original.serialize()
+            is_empty = not original.execute("PRAGMA page_count").fetchone()[0]
+            whole = b"" if is_empty else original.serialize()  # which it cannot do of nothing
         with closing(_memory(whole)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
             return _observed(connection, request["sql"]), b""
+
+
+def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """What statements make of an empty database, and its file.
+
+    Returns:
+        See `_observed`.
+
+    Raises:
+        BadInput, Denied: as of `preview`.
+    """
+    del data
+    with _explaining(changes=True), closing(_memory(b"")) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        done = _observed(connection, request["sql"])
+        connection.execute("COMMIT")
+        return done, connection.serialize()
 
 
 def _observed(connection: sqlite3.Connection, sql: str) -> dict[str, Any]:

@@ -357,6 +357,43 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
     assert not (ws / "x.db").exists()
 
 
+@pytest.mark.parametrize("is_empty_file", [False, True])
+async def test_a_new_database_is_made_asked_about_and_undone(
+    box: Toolbox, ws: Path, *, is_empty_file: bool
+) -> None:
+    (ws / "proj" / "shop").mkdir(parents=True)
+    file = ws / "shop.db"
+    if is_empty_file:
+        file.write_bytes(b"")
+    call = {"source": "shop.db", "sql": "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x')"}
+    dry = await ok(box, "change_database", **call, dry_run=True)
+    assert "makes the table t" in dry.text and ("the database" in dry.text) != is_empty_file
+    seen: list[Question] = []
+    no = await box.call("change_database", call, caller=caller(False, seen))
+    assert no.error and "makes the table t" in seen[0].reason
+    assert file.exists() == is_empty_file
+    done = await box.call("change_database", call, caller=caller(True, []))
+    assert done.error is None, done.render()
+    with closing(sqlite3.connect(file)) as opened:
+        assert opened.execute("SELECT a, b FROM t").fetchall() == [(1, "x")]
+    await ok(box, "undo_changes")
+    assert (file.read_bytes() == b"") if is_empty_file else not file.exists()
+
+
+async def test_only_a_name_of_sqlite_in_the_workspace_is_a_new_database(
+    box: Toolbox, ws: Path
+) -> None:
+    (ws / "proj" / "shop").mkdir(parents=True)
+    made = "CREATE TABLE t(a)"
+    sources = ("shop.csv", "shop", str(ws.parent / "out.db"), ".git/x.db")
+    for source, sql in [(source, made) for source in sources] + [("shop.db", "DROP TABLE t")]:
+        call = {"source": source, "sql": sql}
+        result = await box.call("change_database", call, caller=caller(True, []))
+        assert result.error, source
+    assert [path for path in ws.rglob("*") if path.is_file()] == []
+    assert not (ws.parent / "out.db").exists()
+
+
 async def test_what_a_table_is_called_is_told(box: Toolbox, ws: Path, shop: Path) -> None:
     wrong = {"source": "shop.db", "sql": "SELECT * FROM persons"}
     missing = await refused(box, "query_database", "bad_input", **wrong)
