@@ -302,7 +302,8 @@ class _Database:
         if table is None:
             return
         numbers = has_other_numbers(table)
-        if not numbers and len(table.columns) > 1 and not has_blanks(file, table):
+        is_plain = len(table.columns) > 1 and not table.titles
+        if not numbers and is_plain and not has_blanks(file, table):
             return
         packed = os.pread(file["fd"], 2, 0) == GZIP_SIGN
         with suppress(TooLarge):

@@ -86,7 +86,8 @@ def dialect(table: Table) -> list[str]:
     """The options by which DuckDB parts a file as our own reader does."""
     return [
         f"delim={_quoted(table.delimiter)}",
-        "quote='\"', escape='\"', comment='', skip=0",
+        "quote='\"', escape='\"', comment=''",
+        f"skip={table.titles}",
         f"header={str(table.has_head).lower()}",
     ]
 

@@ -41,6 +41,9 @@ MAX_SAVED_ROWS = 5_000_000
 FILE_COLUMN = "file"
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(\s*(.*?)\s*\)|\s(.+))?\s*", re.DOTALL)
 _AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
+_TOTAL = re.compile(
+    r"\s*(?:(?:grand |sub)?total|sum|(?:gesamt)?summe|gesamt|insgesamt)\s*:?\s*", re.IGNORECASE
+)
 FUNCTIONS = ("sum", "mean", "min", "max", "count", "distinct")
 
 
@@ -405,6 +408,7 @@ def _grouped(
     def new_group() -> list[_Sum]:
         return [_Sum(function, place, columns.formats[place]) for function, place, _ in sums]
 
+    row: Sequence[Cell] = ()
     for row in rows:
         key = tuple(displayed(row[place]) for place in places)
         group = groups.get(key)
@@ -415,6 +419,8 @@ def _grouped(
         for part in group:
             part.add(row)
     table.notes += _mixed(sums, groups.values())
+    if () in groups:
+        table.notes += _counting_total(row, sums, groups[()], columns)
     if not groups and not places:
         groups[()] = new_group()
     names = [*(columns.names[place] for place in places), *(title for _, _, title in sums)]
@@ -445,6 +451,27 @@ def _mixed(
             yield f"{title} leaves out what is no number ({count}, such as {other[:40]})."
         elif any(part.has_numbers for part in parts):
             yield f"{title} compares texts: some values are no numbers (such as {other[:40]})."
+
+
+def _counting_total(
+    last: Sequence[Cell],
+    sums: Sequence[tuple[str, int, str]],
+    parts: Sequence[_Sum],
+    columns: TableColumns,
+) -> Iterator[str]:
+    """What is said where the last row is the total of the others and was counted, too."""
+    label = next((n for n, cell in enumerate(last) if _TOTAL.fullmatch(displayed(cell))), -1)
+    for (function, place, title), part in zip(sums, parts, strict=True):
+        if label < 0 or function not in ("sum", "mean"):
+            continue
+        own, value = as_number(last[place], columns.formats[place].numbers), part.value()
+        whole = float(value or 0) * (part.count if function == "mean" else 1)
+        if own and part.count > 2 and math.isclose(whole, 2 * own, rel_tol=1e-9):
+            name, text = columns.names[label], displayed(last[label]).strip()
+            yield (
+                f"{title} counts the last row too, which is the total of the others: "
+                f'filter="{name} != {text}" leaves it out.'
+            )
 
 
 def _aggregate(text: str, columns: TableColumns) -> tuple[str, int, str]:

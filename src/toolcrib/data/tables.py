@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_o
 T = TypeVar("T")
 SAMPLE_BYTES = 65_536
 SAMPLE_ROWS = 1000
+LOOKED_AT_ROWS = 30
+"""First rows among which titles and the head beneath them are looked for."""
 MAX_CELL_CHARS = 1_000_000
 MAX_WHOLE_BYTES = 100_000_000
 """Bytes of a file that is not read row by row: a workbook, JSON."""
@@ -38,6 +41,7 @@ MAX_COLUMNS = 20_000
 MAX_ROW_CHARS = 100
 MIN_UTF8_SIGNS = 3
 """So many signs of valid UTF-8 in one line are no accident of windows-1252."""
+_YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
 ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
 SHORTER = "Use a smaller file, or CSV, which is read row by row."
 
@@ -85,6 +89,7 @@ class Table:
         notes: what a reader should know; it grows while rows are read.
         delimiter: what parts the cells of a line.
         has_head: whether the first row is the names of the columns.
+        titles: how many rows above that one are titles, which are left out.
     """
 
     columns: list[str]
@@ -93,6 +98,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     delimiter: str = ","
     has_head: bool = True
+    titles: int = 0
 
     @property
     def guesses(self) -> dict[str, str]:
@@ -275,6 +281,11 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     sample = [list(map(_text, row)) for row in islice(rows, SAMPLE_ROWS + 1)]
     if not sample:
         raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
+    titles = _titles_above_head(sample)
+    if titles:
+        texts = [" ".join(filter(None, map(str.strip, row))) for row in sample[:titles]]
+        notes.append(f"Above the head, left out: {some_of([text for text in texts if text])}.")
+        sample = sample[titles:]
     width = max(map(len, sample))
     _need_columns(width)
     has_head = not all(_is_value(cell) for cell in sample[0] if cell.strip())
@@ -286,10 +297,38 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     formats = [
         column_format([row[n] for row in body if n < len(row)], delimiter) for n in range(width)
     ]
-    table = Table(column_names(head, width), formats, iter(()), notes, delimiter, has_head)
+    table = Table(column_names(head, width), formats, iter(()), notes, delimiter, has_head, titles)
     rest = (list(map(_text, row)) for row in rows)
     table.rows = _even(chain(body, rest), width, table)
     return table
+
+
+def _titles_above_head(sample: Sequence[Sequence[str]]) -> int:
+    """How many first rows are titles: nearly empty ones above a row that names the columns.
+
+    Only where that is beyond doubt: the names are texts, each once, in most columns, and beneath
+    them stand numbers or dates, or the titles are filled up with empty cells to the same width.
+    """
+    filled = [sum(bool(cell.strip()) for cell in row) for row in sample[:LOOKED_AT_ROWS]]
+    width = max(filled)
+    number = next((n for n, count in enumerate(filled) if count > 2 or count * 2 > width), 0)
+    head, body = sample[number], sample[number + 1 : LOOKED_AT_ROWS]
+    names = [cell.strip() for cell in head if cell.strip()]
+    if not number or not body or len(names) < max(2, width - width // 4):
+        return 0
+    if len(set(names)) < len(names) or any(_is_value(n) and not _YEAR.fullmatch(n) for n in names):
+        return 0
+    if sum(count * 2 <= width for count in filled[number + 1 :]) * 5 > len(body):
+        return 0
+    padded = width > 2 and all(len(row) >= len(head) for row in sample[:number])
+    return number if padded or _has_values_beneath(head, body) else 0
+
+
+def _has_values_beneath(head: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a column is named by a text and holds numbers or dates."""
+    named = (n for n, cell in enumerate(head) if cell.strip() and not _is_value(cell))
+    columns = ([row[n] for row in body if n < len(row)] for n in named)
+    return any(column_format(cells).type in ("integer", "number", "date") for cells in columns)
 
 
 def _need_columns(count: int) -> None:

@@ -583,3 +583,62 @@ async def test_numbers_of_articles_are_texts_to_each_tool(box: Toolbox, ws: Path
     found = await ok(box, "query_database", source="a.csv", sql="select article from a")
     assert found.data["rows"] == [["1E5"], ["12E4"]]
     assert "1E5 | 1" in (await ok(box, "query_table", path="a.csv")).text
+
+
+REPORT = """Umsatzbericht 2026;;
+erstellt am 03.11.2026;;
+;;
+Datum;Filiale;Umsatz
+01.01.2026;Köln;1.000,50
+02.01.2026;Ulm;2.000,50
+"""
+
+
+async def test_titles_above_the_head_are_left_out_and_named(box: Toolbox, ws: Path) -> None:
+    (ws / "u.csv").write_text(REPORT)
+    found = await ok(box, "query_table", path="u.csv", group=["Filiale"], aggregate=["sum(Umsatz)"])
+    assert found.data["rows"] == [["Köln", 1000.5], ["Ulm", 2000.5]]
+    assert "Above the head, left out: Umsatzbericht 2026, erstellt am 03.11.2026." in found.text
+    sql = await ok(box, "query_database", source="u.csv", sql="SELECT Filiale, Umsatz FROM u")
+    assert sql.data["rows"] == [["Köln", 1000.5], ["Ulm", 2000.5]]
+    assert "Above the head, left out" in sql.text
+    (ws / "short.csv").write_text("Sales\n\nday,amount\n2026-01-02,5\n2026-01-03,6\n")
+    assert (await ok(box, "query_table", path="short.csv", sum=["amount"])).data["rows"] == [[11]]
+    cells = '<row><c t="inlineStr"><is><t>{}</t></is></c>{}</row>'
+    rows = [("Report", ""), ("name", '<c t="str"><v>n</v></c>'), ("a", "<c><v>1</v></c>")]
+    workbook(ws / "w.xlsx", "".join(cells.format(*row) for row in rows))
+    assert (await ok(box, "query_table", path="w.xlsx", sum=["n"])).data["rows"] == [[1]]
+
+
+@pytest.mark.parametrize(
+    "text, columns",
+    [
+        (",name\nx,Anna\ny,Bob\n", ["column1", "name"]),
+        ("name,\nAnna,5\nBob,6\n", ["name", "column2"]),
+        ("note\nhello, world\nplain\nand, more\n", ["note", "column2"]),
+        ("item,price\nx,$1,200\ny,$2,300\n", ["item", "price", "column3"]),
+        (",2025,,2026\nRegion,Sales,Cost,Sales\nNorth,1,2,3\n", None),
+        ("a,b,c\n1,,\n2,x,y\n", ["a", "b", "c"]),
+        ("1,,\n2,x,y\n3,u,v\n", ["column1", "column2", "column3"]),
+    ],
+)
+async def test_a_table_without_titles_is_as_it_was(
+    box: Toolbox, ws: Path, text: str, columns: list[str] | None
+) -> None:
+    (ws / "t.csv").write_text(text)
+    found = await ok(box, "query_table", path="t.csv")
+    assert "Above the head" not in found.text
+    assert columns is None or [column["name"] for column in found.data["columns"]] == columns
+
+
+async def test_a_total_that_is_counted_with_its_parts_is_noted(box: Toolbox, ws: Path) -> None:
+    (ws / "v.csv").write_text(REPORT.rsplit(";;\n", maxsplit=1)[-1] + ";Summe;3.001,00\n")
+    summed = await ok(box, "query_table", path="v.csv", aggregate=["sum(Umsatz)"])
+    assert 'sum(Umsatz) counts the last row too, which is the total of the others: filter="Fi' in (
+        summed.text
+    )
+    filtered = {"path": "v.csv", "aggregate": ["sum(Umsatz)"], "filter": "Filiale != Summe"}
+    rest = await ok(box, "query_table", **filtered)
+    assert rest.data["rows"] == [[3001]] and "counts the last row" not in rest.text
+    counted = await ok(box, "query_table", path="v.csv", aggregate=["count"])
+    assert "counts the last row" not in counted.text
