@@ -202,6 +202,13 @@ async def test_markdown_table(box: Toolbox, ws: Path) -> None:
 
 
 @pytest.mark.rows("C112")
+async def test_a_notebook_is_no_table(box: Toolbox, ws: Path) -> None:
+    (ws / "a.ipynb").write_text('{"cells": [], "nbformat": 4}')
+    call = {"path": "a.ipynb", "to": "markdown"}
+    result = await refused(box, "convert_format", "bad_input", **call)
+    assert 'read_document path="a.ipynb"' in result.render()
+
+
 async def test_convert_format(box: Toolbox, ws: Path) -> None:
     value = [{"a": 1, "b": "x, ü"}, {"a": 2.5, "b": 'q"'}]
     (ws / "v.json").write_text(json.dumps(value))

@@ -256,6 +256,10 @@ class TestWriteFile:
             assert "Warning: it is not valid Python" in result.text
         result = await done(box, "write_file", path="x.py", content="x = 1\n")
         assert "Warning" not in result.text
+        (ws / "a.ipynb").write_text('{\n "cells": []\n}\n')
+        insert = {"operation": "insert", "start": 3, "content": "<<broken"}
+        result = await done(box, "edit_lines", path="a.ipynb", **insert)
+        assert "Warning: it is no longer valid JSON" in result.text
 
     async def test_wrong_calls(self, box: Toolbox, ws: Path) -> None:
         assert await refused(box, "write_file") == "bad_input"

@@ -109,6 +109,7 @@ _PARSERS: dict[str, Callable[[str], str]] = {
     "py": _python,
     "pyi": _python,
     "json": _json,
+    "ipynb": _json,
     "toml": _toml,
     "yaml": _yaml,
     "yml": _yaml,

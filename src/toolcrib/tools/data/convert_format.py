@@ -74,6 +74,10 @@ async def convert_format(
     if (path is None) == (not input):
         raise BadInput("Give 'path' or 'input', one of them.", hint='As path="table.csv".')
     source = _source(path, from_format)
+    if path is not None and path.name.lower().endswith(".ipynb") and to == "markdown":
+        raise BadInput(
+            "A notebook is no table.", hint=f'read_document path="{path.display}" gives its cells.'
+        )
     text, split = _with_line_ends(input, source, to)
     data = text.encode()
     if path is None:
