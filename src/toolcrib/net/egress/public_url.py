@@ -137,7 +137,7 @@ class References:
 
 
 def check_public_url(text: str, ctx: Ctx, component: str = PAGES) -> str:
-    """The canonical URL for what a model typed; `https://` may be missing.
+    """The canonical URL for what a model typed; the scheme may be missing.
 
     Args:
         text: what was typed.
@@ -153,8 +153,6 @@ def check_public_url(text: str, ctx: Ctx, component: str = PAGES) -> str:
         raise unknown_reference(text)
     egress = ctx.use(Egress)
     target = parse_url(complete_url(text))
-    if "://" not in text and egress.serves(target.href, ctx.session.id):
-        target = parse_url(f"http://{text.strip()}")  # few of them have a certificate
     egress.policy(component, session=ctx.session.id).check(target)
     return target.full
 

@@ -112,6 +112,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _WEB = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 _HOST_PORT = re.compile(r"[A-Za-z0-9.\-]+:\d{1,5}(?:[/?#]|$)")
+_PLAIN = re.compile(
+    r"(?:(?:(?:[\w\-]+\.)*localhost|127(?:\.\d{1,3}){1,3}|\[::1\])(?!:443\b)(?::\d{1,5})?"
+    r"|[A-Za-z0-9.\-]+:(?!\d?443\b)\d{1,5})(?:[/?#]|$)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A host without scheme that speaks http: this machine, or one with a port other than 443, 8443."""
 _IN_MARKDOWN = re.compile(r"`([^`\s]+)`|\[[^\[\]]*\]\(<?(https?://[^\s<>]+?)>?\)")
 _NO_HOST = "A URL needs a scheme and a host, as in https://example.com/page."
 
@@ -193,7 +199,10 @@ def join_url(base: Target, reference: str) -> Target:
 
 
 def complete_url(text: str) -> str:
-    """What a model typed, with `https://` where the scheme was left out."""
+    """What a model typed, with a scheme where it was left out.
+
+    That is `https://`, but for this machine and for a port that is none of https.
+    """
     text = text.strip(" \t\r\n<>\"'")
     in_markdown = _IN_MARKDOWN.fullmatch(text)
     if in_markdown:
@@ -202,7 +211,7 @@ def complete_url(text: str) -> str:
         return f"https:{text}"
     if "://" in text.split("?", 1)[0] or (_SCHEME.match(text) and not _HOST_PORT.match(text)):
         return text
-    return f"https://{text}"
+    return f"{'http' if _PLAIN.match(text) else 'https'}://{text}"
 
 
 def host_target(host: str, port: int) -> Target:
