@@ -444,7 +444,7 @@ async def test_a_failure_is_shown_without_the_filter(server, box):
         ({"method": "OPTIONS", "body": {}}, False),
         ({"headers": {"Accept": "application/json"}}, False),
         ({"filter": "."}, False),
-        ({"headers": {"Accept": "application/json; secret=1"}}, True),
+        ({"headers": {"Accept": "application/json; version=1"}}, True),
         ({"headers": {"X-Anything": "1"}}, True),
         ({"method": "GET", "body": "x"}, True),
         ({"body": {"a": 1}}, True),
@@ -540,3 +540,14 @@ async def test_a_download_that_is_refused(
     refused = await saving.call("http_request", {"url": f"{server.url}/x", **more})
     assert refused.error is not None
     assert server.requested == []
+
+
+async def test_query_parameters_beside_the_url_go_into_it(server, box):
+    server["/x"] = Reported({})
+    sent = [("page", "2"), ("tag", "a b"), ("tag", "c")]
+    for params, query in (({"page": 2, "tag": ["a b", "c"]}, sent), ({}, [])):
+        result = await box.call("http_request", {"url": f"{server.url}/x#top", "params": params})
+        assert result.error is None, result.render()
+        assert server.last.query == query
+    await box.call("http_request", {"url": f"{server.url}/x?a=1", "params": {"b": 2}})
+    assert server.last.query == [("a", "1"), ("b", "2")]

@@ -225,3 +225,34 @@ async def test_a_filter_that_puts_it_together(server, box, answer, program):
     assert result.error is None
     assert "[redacted]" in result.text
     assert json.dumps(TOKEN)[1:-1] not in everything(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"auth": "nowhere", "body": {"a": 1}}, "no secret named 'nowhere'"),
+        ({"auth": "service", "save_as": "p.json", "body": {"a": 1}}, "pick what you need with"),
+        ({"headers": {"Authorization": "Bearer abc"}}, "never typed"),
+    ],
+)
+async def test_nobody_is_asked_about_a_login_that_cannot_be(settings, server, arguments, expected):
+    questions = []
+
+    async def ask(question):
+        questions.append(question)
+        return True
+
+    async with Toolbox(settings(ask=True)) as box:
+        call = {"url": f"{server.url}/x", **arguments}
+        result = await box.call("http_request", call, caller=Caller("test", ask=ask))
+        assert expected in result.render()
+        assert questions == []
+
+
+async def test_an_address_completed_with_https_that_does_not_answer_names_http(settings):
+    egress = {"allow_hosts": ["127.0.0.1:443"], "retry": {"retries": 0}}
+    async with Toolbox(settings(egress=egress)) as box:
+        failed = await box.call("http_request", {"url": "127.0.0.1:443/x"})
+        assert "https:// was added to the address; try http://127.0.0.1/x" in failed.render()
+        named = await box.call("http_request", {"url": "https://127.0.0.1:443/x"})
+        assert "was added" not in named.render() and named.error

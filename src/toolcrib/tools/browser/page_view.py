@@ -22,6 +22,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import web_origin
+from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.page import RawPage
 from toolcrib.web.page_reader import OPENING_TOOL, convert_page
@@ -77,6 +78,8 @@ async def act_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | Non
     if not acts(arguments.get("actions")):
         return None
     check_steps(arguments["actions"], ctx)
+    files = [step["path"] for step in arguments["actions"] if step["action"] == "upload"]
+    await in_thread(lambda _: [file.stat() for file in files], ctx.deadline)
     url = arguments.get("url") or ""
     browsers = ctx.use(Browsers)
     if not url:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
@@ -21,8 +22,15 @@ from toolcrib.core.tool import (
 from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
-from toolcrib.tools.http.service_request import ServiceRequest, encoded, exchange, header_texts
+from toolcrib.tools.http.service_request import (
+    ServiceRequest,
+    checked_login,
+    encoded,
+    exchange,
+    header_texts,
+)
 
+QUERY_NAMES = ("params", "queryparams", "query")
 PLAIN_ACCEPTS = frozenset(
     {"*/*", "application/json", "application/xml", "text/plain", "text/html", "text/*"}
 )
@@ -47,6 +55,21 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     return rights | WRITE if given.get("save_as") else rights
 
 
+def _adapt(given: dict[str, Any]) -> None:
+    """Put query parameters that stand beside the URL into it."""
+    pairs = next((given.pop(name) for name in QUERY_NAMES if given.get(name)), None)
+    if isinstance(pairs, dict) and isinstance(given.get("url"), str):
+        url, mark, fragment = given["url"].partition("#")
+        joint = "&" if "?" in url else "?"
+        given["url"] = f"{url}{joint}{urlencode(pairs, doseq=True)}{mark}{fragment}"
+
+
+async def _refuse_failing(given: Mapping[str, Any], ctx: Ctx) -> None:
+    """Refuse what fails whatever the server says, before somebody is asked about it."""
+    sent, saves = header_texts(given["headers"] or {}), given["save_as"] is not None
+    checked_login(sent, str(given["auth"]).strip(), given["url"], ctx, saves=saves)
+
+
 @tool(
     group="http",
     rights=NET | SEND | WRITE,
@@ -63,6 +86,8 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     ),
     seconds=180.0,
     effective_rights=_narrowed,
+    policy_check=_refuse_failing,
+    argument_adapter=_adapt,
 )
 async def http_request(
     url: PublicUrl,

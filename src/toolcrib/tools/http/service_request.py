@@ -482,6 +482,23 @@ class ServiceRequest:
     save_as: SafePath | None = None
 
 
+def checked_login(
+    headers: Mapping[str, str], auth: str, url: str, ctx: Ctx, *, saves: bool
+) -> Credential | None:
+    """What a request logs in with, if with anything.
+
+    Raises:
+        BadInput, Denied, NotConfigured: see `refuse_typed` and `credential`; or it saves a file.
+    """
+    refuse_typed(headers)
+    if auth and saves:
+        raise BadInput(
+            "'save_as' and 'auth' do not go together: the file could hold the secret.",
+            hint="Leave out 'save_as' and pick what you need with 'filter'; write_file keeps it.",
+        )
+    return credential(auth, url, ctx) if auth else None
+
+
 async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
     """Send a request; an answer with an error status is a result, too.
 
@@ -489,16 +506,10 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
         BadInput, Denied: a header or the secret cannot be used so.
         ToolError: what the guard or the network says; no word of the secret is in it.
     """
-    refuse_typed(request.headers)
     check_filter(request.filter, request.method)
-    used = credential(request.auth, request.url, ctx) if request.auth else None
-    screen = SecretFilter(*(used.secrets if used else ()))
     saves = request.save_as is not None
-    if saves and used is not None:
-        raise BadInput(
-            "'save_as' and 'auth' do not go together: the file could hold the secret.",
-            hint="Leave out one of them.",
-        )
+    used = checked_login(request.headers, request.auth, request.url, ctx, saves=saves)
+    screen = SecretFilter(*(used.secrets if used else ()))
     headers = {"accept": "*/*" if saves else ACCEPT, **request.headers}
     if used is not None:
         if used.header.lower() in request.headers:
