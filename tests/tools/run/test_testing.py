@@ -277,3 +277,29 @@ async def test_a_python_without_the_runner_has_run_no_tests(tmp_path: Path) -> N
     assert result.error.code == "unavailable"
     assert "has no pytest" in result.error.message
     assert ".venv/bin/pip install pytest" in result.error.hint
+
+
+async def test_code_beside_the_tests_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    for name, text in {
+        "proj/shop/__init__.py": "def price():\n    return 1\n",
+        "proj/tests/test_f.py": "from shop import price\n\ndef test_f():\n    assert price()\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    store = {"store": {"url": f"sqlite:///{tmp_path}/store.db"}}
+    for settings in (store, {**store, "run": {"python": sys.executable}}):
+        async with Toolbox(settings, workspace=folder) as box:
+            for path in ("proj", "proj/tests", "proj/tests/test_f.py"):
+                result = await box.call("run_tests", {"path": path})
+                assert result.text.startswith("PASSED (pytest): 1 passed"), result.render()
+            await box.call("change_directory", {"path": "proj"}, session="inside")
+            result = await box.call("run_tests", {}, session="inside")
+            assert result.text.startswith("PASSED (pytest): 1 passed"), result.render()
+
+
+async def test_a_runner_that_cannot_start_has_run_no_tests(box: Toolbox) -> None:
+    for runner, code in (("no_such_runner --all", 127), ("/etc/passwd", 126)):
+        result = await box.call("run_tests", {"runner": runner})
+        assert result.error is not None and result.error.code == "unavailable", result.text
+        assert f"could not start (exit code {code})" in result.error.message

@@ -17,7 +17,7 @@ from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread, in_thread_if_large
-from toolcrib.text.cleaner import printed
+from toolcrib.text.cleaner import one_line, printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, report
@@ -34,6 +34,8 @@ NONE_BY_CODE = re.compile(r"no tests ran|\d deselected")
 """What pytest says of bad options too, and then ends with another code than 5."""
 COUNTING = frozenset({"unittest", "node", "go", "cargo"})
 """Those whose success without a test counted has run none."""
+NOT_STARTED = (126, 127)
+"""Exit codes of a shell that could not start a program, or found none."""
 CI = {"CI": "true", "FORCE_COLOR": "0", "CARGO_TERM_COLOR": "never"}
 
 
@@ -81,7 +83,7 @@ async def run_tests(
             tool=run_tests.name,
             cwd=chosen.cwd,
             seconds=limit,
-            env={**tools.environment, **CI},
+            env={**tools.environment, **CI, **chosen.environment},
             readable=(*tools.readable, *chosen.readable),
             network=await ctx.use(NetworkRequests).of(ctx, None),
             on_output=follower,
@@ -118,6 +120,13 @@ def _need_runner(runner: SuiteRunner, totals: SuiteTotals, ran: RunResult) -> No
         message = f"No tests were run: {absent[1]} has no {absent[2]}."
         raise Unavailable(
             message, hint=not_installed(absent[2]).hint, command=command_line(runner.argv)
+        )
+    if ran.exit_code in NOT_STARTED and not totals.count:
+        words = one_line(f"{ran.stdout.last(500)} {ran.stderr.last(500)}", 300)
+        raise Unavailable(
+            f"No tests were run: the runner could not start (exit code {ran.exit_code}): {words}",
+            hint="Install the program, or name another command as 'runner'.",
+            command=command_line(runner.argv),
         )
 
 

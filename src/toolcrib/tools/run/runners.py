@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx
@@ -78,17 +78,20 @@ class ProjectPlace:
 def _root(runner: str, near: SafePath) -> SafePath:
     """The nearest folder upwards with a file of the project, not above its repository.
 
-    Else the highest with a conftest.py there, else the repository, else the present folder.
+    Else the highest with a conftest.py there, else the nearest that holds a folder of tests and is
+    no package itself, else the repository, else the present folder.
     """
-    conftest = None
+    conftest = holder = None
     for here in near.upwards():
         if any(has(here, name) for name in FILES[runner]):
             return here
         if runner == "pytest" and OF_TESTS.isdisjoint(here.parts) and has(here, "conftest.py"):
             conftest = here
+        if runner in ("pytest", "unittest") and not holder and not has(here, "__init__.py"):
+            holder = here if has(here, "tests") or has(here, "test") else None
         if has(here, ".git"):
-            return conftest or here
-    return conftest or near.ancestor(min(len(near.parts), max(near.base, 0)))
+            return conftest or holder or here
+    return conftest or holder or near.ancestor(min(len(near.parts), max(near.base, 0)))
 
 
 def has(folder: SafePath, name: str) -> bool:
@@ -126,6 +129,7 @@ class SuiteRunner:
     cwd: SafePath
     readable: Folders = ()
     understood: Callable[[str], SuiteTotals] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> SuiteRunner:
@@ -274,11 +278,15 @@ def _of_interpreter(ctx: Ctx, name: str, place: ProjectPlace, inside: str) -> Su
             raise not_installed("pytest")
         if own:
             start, readable = [own], tuple(prefix_of(own)) + readable
-    words = ["pytest"] if start[-1] == "-m" else []
+    is_module = start[-1] == "-m"
+    # As `python -m pytest` has it: code beside the tests is found without being installed.
+    found_in = {} if is_module else {"PYTHONPATH": place.root.absolute}
+    words = ["pytest"] if is_module else []
     words += ["-p", "no:cacheprovider", "--color=no", "-rfE", "--tb=short", "-q"]
     if place.target:
         words.append(f"{place.target}::{inside}" if inside else place.target)
-    return SuiteRunner(name, [*start, *words], place.root, readable, runner_output.pytest)
+    argv = [*start, *words]
+    return SuiteRunner(name, argv, place.root, readable, runner_output.pytest, found_in)
 
 
 def _of_unittest(place: ProjectPlace) -> list[str]:
