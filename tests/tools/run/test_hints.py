@@ -189,3 +189,35 @@ async def test_how_a_package_is_installed(box: Toolbox) -> None:
     text = (await box.call("run_python", {"code": "import nothing_like_it.deep"})).text
     assert 'network=["packages"]' in text
     assert "pip install nothing_like_it]" in text
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is not on this machine")
+async def test_how_a_package_of_npm_is_installed(box: Toolbox) -> None:
+    call = {"command": "npm install --fetch-retries=0 left-pad"}
+    text = (await box.call("run_command", call)).text
+    assert "about which the user is asked: npm install NAME]" in text, text
+    assert "pip install" not in text
+
+
+async def test_what_never_ends_is_told_how_to_go_on(box: Toolbox, tmp_path: Path) -> None:
+    (tmp_path / "work" / "a.log").write_text("line\n")
+    text = (await box.call("run_command", {"command": "tail -f a.log", "timeout": 1})).render()
+    assert "background=true keeps it going" in text
+    text = (await box.call("run_command", {"command": "sleep 9", "timeout": 1})).render()
+    assert "background=true keeps it going" not in text
+
+
+async def test_a_file_for_python_is_a_command(box: Toolbox) -> None:
+    text = (await box.call("run_python", {"file": "x.py"})).render()
+    assert 'run_command command="python3 x.py" runs a file' in text
+
+
+async def test_frames_of_libraries_are_one_line(box: Toolbox) -> None:
+    code = "import json\n\ndef own(text):\n    return json.loads(text, strict=0)\n\nown('{]')\n"
+    result = await box.call("run_python", {"code": code})
+    assert "in own" in result.text and "Expecting property name" in result.text
+    assert "frames of the standard library …" in result.text
+    assert "json/decoder.py" not in result.text
+    assert "json/decoder.py" in result.data["stderr"]
+    short = await box.call("run_python", {"code": "def own():\n    return 1 / 0\n\nown()\n"})
+    assert "frames of" not in short.text and short.text.count("line") >= 2

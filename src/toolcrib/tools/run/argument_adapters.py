@@ -28,6 +28,11 @@ SHELL = {"bash", "sh", "shell", "zsh"}
 
 def python(arguments: dict[str, Any]) -> None:
     """Of tools that run Python."""
+    if "code" not in arguments and (file := arguments.get("file") or arguments.get("path")):
+        raise BadInput(
+            "run_python runs code, no file.",
+            hint=f'run_command command="python3 {str(file)[:200]}" runs a file.',
+        )
     _language(arguments, PYTHON)
     network(arguments)
     _time(arguments)

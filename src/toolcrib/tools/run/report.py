@@ -143,7 +143,7 @@ async def report(
     """
     size = ring.total + ran.stdout.size + ran.stderr.size
     body, data = await in_thread_if_large(
-        size, lambda: (printed(ring_text(ring)).strip("\n"), _facts(ran))
+        size, lambda: (without_library_frames(printed(ring_text(ring))).strip("\n"), _facts(ran))
     )
     body, whole = ("", body) if quiet else (body, "")
     outcome = ran.outcome
@@ -217,6 +217,24 @@ def _facts(ran: RunResult) -> dict[str, Any]:
         "changes": ran.outcome.to_json(),
         "lost": list(map(printable, ran.lost)),
     }
+
+
+_FRAME = (
+    r'  File "(?:<frozen [^"\n]*>|[^"\n]*/(?:lib/python3[.\d]*|(?:site|dist)-packages)/[^"\n]*)"'
+    r", line \d+.*\n(?:    .*\n)*"
+)
+_FRAMES = re.compile(rf"(?:{_FRAME}){{3,}}")
+_PACKAGE = re.compile(r"-packages/(\w+)")
+
+
+def without_library_frames(text: str) -> str:
+    """A text in which frames of a traceback that are of libraries stand as one line."""
+
+    def line(frames: re.Match[str]) -> str:
+        names = dict.fromkeys(_PACKAGE.findall(frames[0])) or ["the standard library"]
+        return f"  … {frames[0].count('  File ')} frames of {', '.join(names)} …\n"
+
+    return _FRAMES.sub(line, text) if "Traceback (most recent" in text else text
 
 
 LOST_MARK = "\n[{count:,} bytes not kept, from offset {offset}]\n"
@@ -398,6 +416,9 @@ FETCHES = re.compile(
 LOCAL = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\b0\.0\.0\.0\b|\[::1?\]")
 SILENT = {"curl": {6: "Could not resolve", 7: "Failed to connect to"}, "wget": {4: "ECONNREFUSED"}}
 """The exit codes of programs that may say nothing, and what each would have said."""
+FOLLOWS = re.compile(r"\b(?:tail|journalctl)\b[^|;&\n]* (?:-\d*[fF]\b|--follow)|\bwatch ")
+"""Commands that go on until they are stopped."""
+NO_NPM_PACKAGES = NO_PACKAGES.partition(": ")[0] + ": npm install NAME"
 PIP = re.compile(r"\bpip\b|from versions: none|npm (?:ERR!|error)|/simple/")
 WINDOWS = re.compile(r"\$'\\r'|\\r'?: |required file not found|bad interpreter|: unexpected end of")
 READERS = {"cat", "read", "sort", "wc", "tee", "python", "python3", "node", "bash", "sh", "bc"}
@@ -454,6 +475,8 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, folder: SafePath, *, fed: b
         found.append(f"a server: ports=[{serves[1]}] keeps it going, and opens it")
     elif ran.timed_out and SERVERS.search(command):
         found.append("if it is a server, ports=[ITS PORT] keeps it going, and opens it")
+    elif ran.timed_out and FOLLOWS.search(command):
+        found.append("it never ends by itself: background=true keeps it going for read_job")
     behind = BEHIND.search(QUOTED.sub("", command))
     kills = any(command.name in KILLERS for command in script.commands)
     if kills and ran.level != "none" and (ran.exit_code or not behind):
@@ -542,7 +565,8 @@ def _network(source: str, ran: RunResult, silent: str = "") -> list[str]:
         return []
     hosts = ", ".join(ran.network.hosts)
     if PIP.search(tail):
-        return [] if hosts else [NO_PACKAGES]
+        npm = "npm" in source and "pip" not in source
+        return [] if hosts else [NO_NPM_PACKAGES if npm else NO_PACKAGES]
     if unnamed or not LOCAL.search(source):
         reach = f"this run reaches no other hosts than {hosts}" if hosts else "it has no network"
         return [f"{reach}: name the hosts in 'network', and the user is asked"]
