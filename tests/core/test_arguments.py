@@ -190,6 +190,30 @@ async def test_an_unknown_argument_is_refused_with_the_right_names() -> None:
     assert "path, limit?" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "guess"),
+    [
+        ("limit_to", 4, "limit"),
+        ("paths", "a", "path"),
+        ("paths", 4, ""),
+        ("tmeout", "soon", ""),
+        ("limits", "x", ""),
+    ],
+)
+async def test_only_a_near_name_that_fits_the_value_is_guessed(
+    name: str, value: object, guess: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        await bound({"path": "a", name: value})
+    assert caught.value.hint.startswith(f"Did you mean '{guess}'?" if guess else "sample takes")
+
+
+async def test_what_was_given_twice_is_named_as_it_was_sent() -> None:
+    with pytest.raises(BadInput) as caught:
+        await bound({"path": "a", "file_path": "b"})
+    assert "as 'path' and 'file_path', with different values" in caught.value.message
+
+
 async def test_json_text_is_an_object_and_nothing_is_none() -> None:
     assert (await bound('{"path": "a"}'))["path"] == "a"
     with pytest.raises(BadInput):

@@ -81,7 +81,7 @@ def _put_right(
     path: Names, depth: int, names: list[FolderName], list_names: ListNames, so_far: float
 ) -> Iterator[tuple[Names, float]]:
     last = depth == len(path) - 1
-    known = {listed.name: listed for listed in names}
+    known = {e.name: e for e in names if not last or _is_of_kind(path[-1], e)}
     found = sorted(
         _alike(path[depth], known, MIN_LOCAL_LIKENESS), key=lambda item: (-item[1], item[0])
     )
@@ -93,7 +93,8 @@ def _put_right(
         inside = list_names(parts) if known[name].is_folder else None
         mended = (*parts, *path[depth + 1 :])
         yield from _put_right(mended, depth + 1, inside or [], list_names, total)
-        yield parts, total * FOLDER_FACTOR
+        if not _has_ending(path[-1]):
+            yield parts, total * FOLDER_FACTOR
 
 
 def _elsewhere(path: Names, list_names: ListNames) -> Iterator[tuple[Names, float]]:
@@ -105,10 +106,20 @@ def _elsewhere(path: Names, list_names: ListNames) -> Iterator[tuple[Names, floa
         listed = list_names(above) or []
         opened += 1
         names += len(listed)
-        for name, score in _alike(path[-1], (item.name for item in listed), MIN_DISTANT_LIKENESS):
+        fitting = (item.name for item in listed if _is_of_kind(path[-1], item))
+        for name, score in _alike(path[-1], fitting, MIN_DISTANT_LIKENESS):
             yield (*above, name), score
         below = sorted(item.name for item in listed if item.is_folder)
         folders += ((*above, name) for name in below if name.casefold() not in GENERATED_FOLDERS)
+
+
+def _has_ending(name: str) -> bool:
+    return "." in name.strip(".")
+
+
+def _is_of_kind(wanted: str, listed: FolderName) -> bool:
+    """Whether a name can be meant: that of a file with an ending is no folder without one."""
+    return not (listed.is_folder and _has_ending(wanted)) or _has_ending(listed.name)
 
 
 def _alike(wanted: str, names: Iterable[str], minimum: float) -> Iterator[tuple[str, float]]:

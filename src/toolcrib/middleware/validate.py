@@ -13,7 +13,7 @@ from typing import Any, is_typeddict
 
 from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
-from toolcrib.core.errors import BadInput, ConfigError, TooLarge, ToolError
+from toolcrib.core.errors import BadInput, ConfigError, DnsFailure, Network, TooLarge, ToolError
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Parameter, Tool, record_fields
@@ -37,6 +37,8 @@ AMOUNTS = {
 """Arguments of which the nearest possible value means the same, but for how much."""
 
 
+MIN_LIKENESS = 0.8
+"""How like a name of an argument must be for a guess; limit and delimiter are 0.71."""
 Pins = Mapping[str, Mapping[str, Any]]
 NOTHING: Pins = {}
 
@@ -200,6 +202,7 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
         shared = compat_tables().naming(tool.name)
         sent = shared.meaning(given, names) if shared else list(given.items())
     named: dict[str, Any] = {}
+    words: dict[str, str] = {}
     for name, value in _understood(tool, sent):
         known = names.get(name)
         if known is None and name not in REMARKS:
@@ -209,12 +212,14 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
                 continue
             if name in compat_tables().ignored.get(tool.name, ()):
                 continue
-            raise _unknown(tool, spelt.get(name, name))
+            raise _unknown(tool, spelt.get(name, name), value)
         if known in named and value in EMPTY:
             continue
         if named.get(known, EMPTY[0]) not in EMPTY and named[known] != value:
-            raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
-        named[known] = value
+            both = " and ".join(f"'{spelt.get(n, n)}'" for n in (words[known], name))
+            also = f", as {both}" if words[known] != name else ""
+            raise BadInput(f"{tool.name}: '{known}' was given twice{also}, with different values.")
+        named[known], words[known] = value, name
     return named
 
 
@@ -248,12 +253,26 @@ def usage(tool: Tool) -> str:
     return f"{tool.name} takes: {', '.join(text) or 'no arguments'}."
 
 
-def _unknown(tool: Tool, name: str) -> BadInput:
-    near = nearest(name, (p.name for p in tool.parameters), count=1, min_ratio=0.6)
+def _unknown(tool: Tool, name: str, value: Any) -> BadInput:
+    """The error for a name that is none; it guesses what was meant where the value fits, too."""
+    known = {p.name: p for p in tool.parameters}
+    near = nearest(name, known, count=1, min_ratio=MIN_LIKENESS)
+    near = near or [other for other in known if plain(name).startswith(plain(other))][:1]
+    near = [other for other in near if _is_of_kind(known[other], value)]
     guess = f"Did you mean '{near[0]}'? " if near else ""
     message = f"{tool.name} has no argument '{str(name)[:80]}'."
     facts = {} if near else {"unknown": str(name)[:80]}  # no slip of the pen, but another's
     return BadInput(message, hint=guess + usage(tool), **facts)
+
+
+def _is_of_kind(parameter: Parameter, value: Any) -> bool:
+    """Whether a value is one for a parameter; no number is for a text, though it can be read so."""
+    if parameter.type is str and isinstance(value, bool | int | float):
+        return False
+    with suppress(BadInput):
+        coerce(parameter, value)
+        return True
+    return False
 
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
@@ -316,6 +335,11 @@ async def validate(call: Call, proceed: Proceed) -> Result:
     except BadInput as error:
         if error.hint == BadInput.default_hint:
             error.hint = usage(call.tool)
+        raise
+    except Network as error:
+        url = "" if isinstance(error, DnsFailure) else str(bound.get("url") or "")
+        if url.startswith("https://") and "https:" not in str(call.arguments):
+            error.hint = f"https:// was added to the address; try http:{url[6:206]}."
         raise
 
 

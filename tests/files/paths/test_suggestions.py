@@ -87,6 +87,16 @@ def test_nothing_like_it(project: Workspace, requested: str) -> None:
     assert guessed(project, requested) == []
 
 
+def test_a_file_with_an_ending_is_no_folder(tmp_path: Path) -> None:
+    for folder in ("proj/shop", "app", "notes.d"):
+        (tmp_path / folder).mkdir(parents=True)
+    workspace = Workspace([str(tmp_path)])
+    assert guessed(workspace, "shop.db") == []
+    assert guessed(workspace, "api/p1.json") == []
+    assert guessed(workspace, "shap") == ["proj/shop"]
+    assert guessed(workspace, "note.d") == ["notes.d"]
+
+
 def test_what_programs_made_is_no_guess(project: Workspace) -> None:
     assert not any("node_modules" in name for name in guessed(project, "user.py"))
     assert guessed(project, "node_modules/left/usr.py")[0] == "node_modules/left/user.py"

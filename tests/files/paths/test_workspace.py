@@ -178,7 +178,6 @@ def test_not_found_names_the_nearest(workspace: Workspace) -> None:
         "src/mian.py": "src/main.py",
         "README.md": "readme.md",
         "scr/main.py": "src/main.py",
-        "scr/new.py": "src",
         "src/deep/leaf.md": "src/deep/leaf.txt",
     }.items():
         with pytest.raises(NotFound) as caught:
