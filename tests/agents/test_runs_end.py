@@ -336,6 +336,7 @@ async def test_the_same_error_again_ends_a_run(root: Path) -> None:
 async def test_calls_that_cannot_be_read_are_never_run(root: Path, turn: Turn) -> None:
     result = await delegated(root, turn)
     assert (result.data["status"], result.data["reason"]) == ("stalled", "format_errors")
+    assert "It answered nothing usable: do it yourself" in result.text
     assert result.data["tool_calls"] == 0
     assert not (root / "x.txt").exists()
 

@@ -60,6 +60,10 @@ STATUS_OF = {
 
 MORE_TIME = "Send it again with a longer time_limit, or in smaller tasks."
 
+NOTHING_USABLE = (
+    "It answered nothing usable: do it yourself, or ask the user for another agent.model."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -149,6 +153,9 @@ class Outcome:
             parts.append(f"Note: {self.note}")
         if self.reason is Reason.TIME_LIMIT:
             parts.append(MORE_TIME if self.answer else f"It found nothing in its time. {MORE_TIME}")
+        unusable = self.reason in (Reason.FORMAT_ERRORS, Reason.REPEATED_CALL)
+        if unusable and not (self.answer.strip() or self.found):
+            parts.append(NOTHING_USABLE)
         parts += ["Log:\n" + "\n".join(self.log)] if self.log else []
         return "\n\n".join(part for part in (*parts, facts) if part)
 
