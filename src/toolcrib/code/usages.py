@@ -28,7 +28,10 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
         BadInput: several symbols have the name.
         NotFound: none has, or the file is not one of the project's.
     """
-    if path is not None:
+    under = ""
+    if path is not None and await in_thread(lambda _: path.kind() == "folder", ctx.deadline):
+        under = "/".join(path.parts) + "/" if path.parts else ""
+    elif path is not None:
         project = await Project.open(ctx, path.ancestor(0))
         file = await in_thread(lambda _: project.name_of(path), ctx.deadline)
         if "." in name and not line:
@@ -36,9 +39,9 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
         return project, file, line
     if line:
         raise BadInput("'line' needs 'path'.", hint="Give the file that the line is of.")
-    start = ctx.use(Workspace).start(ctx.session.directory)
+    start = path or ctx.use(Workspace).start(ctx.session.directory)
     project = await Project.open(ctx, start.ancestor(0))
-    found, _ = await in_thread(lambda _: find_definitions(project, name), ctx.deadline)
+    found, _ = await in_thread(lambda _: find_definitions(project, name, under=under), ctx.deadline)
     exact = [each for each in found if each.rank == 0]
     if not exact:
         near = ", ".join(dict.fromkeys(each.symbol.name for each in found[:5]))

@@ -162,9 +162,10 @@ async def remote_address(repository: Repository, name: str, *, push: bool = Fals
                 hint="https and ssh are open; the user opens a folder with git.local_remotes.",
             )
         names = (await repository.line("remote")).split()
+        to_add = "Ask the user to add one: git remote add origin URL"
         raise NotFound(
             f"There is no remote '{plain}'.",
-            hint=f"Remotes: {', '.join(names) or 'none'}; git_clone makes one with its origin.",
+            hint=f"Remotes: {', '.join(names)}." if names else f"It has none. {to_add}.",
         )
     return read_address(url, repository.layout.top)
 

@@ -414,3 +414,15 @@ async def test_usages_in_pages(ws: Path, box: Toolbox, limit: int) -> None:
     beyond = await box.call("find_usages", {**given, "start": 9999})
     assert beyond.error is not None
     assert beyond.error.code == "no_results"
+
+
+async def test_a_folder_as_path_is_where_the_symbol_is_looked_for(ws: Path, box: Toolbox) -> None:
+    files = {"one/shop.py": "def price():\n    return 1\n", "one/use.py": "import one.shop\n"}
+    fill(ws, {**files, "two/shop.py": "def price():\n    return 2\n\n\nprice()\n"})
+    found = await box.call("find_usages", {"name": "price", "path": "two"})
+    assert found.error is None, found.render()
+    assert "two/shop.py:5" in found.text and "one/shop.py:1" not in found.text
+    renamed = await box.call("rename_symbol", {"name": "price", "new_name": "cost", "path": "two"})
+    assert renamed.error is None, renamed.render()
+    assert "def price" in (ws / "one/shop.py").read_text()
+    assert "def cost" in (ws / "two/shop.py").read_text()

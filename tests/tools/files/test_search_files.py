@@ -208,3 +208,10 @@ async def test_globs_with_whole_paths_and_without_files(box: Toolbox, ws: Path) 
     assert named.data["paths"] == ["src/a.py"]
     none = await box.call("search_files", {"pattern": "needle", "glob": "*.rs"})
     assert none.text.startswith("No file in . fits the glob *.rs")
+
+
+async def test_a_document_is_said_not_to_be_searched(box: Toolbox, ws: Path) -> None:
+    (ws / "long.pdf").write_bytes(b"%PDF-1.7\n\0\1\2warranty\0")
+    found = await box.call("search_files", {"pattern": "warranty", "path": "long.pdf"})
+    assert found.text.startswith("long.pdf was not searched; not searched: 1 binary (long.pdf); ")
+    assert 'read_file path="long.pdf" focus=' in found.text

@@ -391,3 +391,8 @@ async def test_what_cannot_be_added_is_told_by_its_cause(box: Toolbox, repo: Pat
     write(repo, **{":x*": "strange"})
     assert "Staged 2 files" in await do(box, "git_add", paths=["a.txt", ":x*"])
     assert "Nothing was to be staged" in await do(box, "git_add", paths=["a.txt", ":x*"])
+
+
+async def test_a_branch_and_a_remote_that_are_not_there_name_the_next_step(box: Toolbox) -> None:
+    assert "create=true makes a new branch" in await refused(box, "git_checkout", branch="newone")
+    assert "It has none. Ask the user to add one" in await refused(box, "git_push")

@@ -73,6 +73,7 @@ _ARGUMENTS: dict[LeftOutReason, str] = {
     "link": 'path="{path}" searches what it leads to',
     "large": 'path="{path}" searches it',
     "deep": 'path="{path}" searches it',
+    "binary": 'read_file path="{path}" focus="…" finds words in a document',
 }
 """The argument that has a thing searched all the same."""
 

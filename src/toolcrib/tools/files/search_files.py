@@ -296,6 +296,9 @@ def _head(found: _Findings, given: dict[str, Any]) -> str:
     else:
         head = f"No {'file' if counts.no_file else 'line'} in {printable(where)} fits"
         head += f" the glob {printable(given['glob'])}" if counts.no_file else ""
+        binary = [] if counts.left_out is None else counts.left_out.paths.get("binary", [])
+        if [scope.display(path) for path in binary] == [where]:
+            head = f"{printable(where)} was not searched"
         if pattern.reason and GLOB.search(pattern.text):
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput
+from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
@@ -92,7 +92,7 @@ async def git_checkout(
                 await repository.run(*args, *([await _target(repository, start)] if start else []))
                 text = f"Switched to the new branch {branch}."
             else:
-                text = await _switch(repository, branch)
+                text = await _switch_or_tell(repository, branch)
         await repository.save_branch_settings()
         status = await status_of(repository, untracked="no")
         stored = await note_as_stored(repository, before.commit, status.commit)
@@ -118,6 +118,14 @@ async def _target(repository: Repository, name: str) -> str:
     if len(found) != 1:
         return await repository.commit(plain)
     return found[0]
+
+
+async def _switch_or_tell(repository: Repository, name: str) -> str:
+    try:
+        return await _switch(repository, name)
+    except NotFound as error:
+        error.hint = f"create=true makes a new branch. {error.hint}"
+        raise
 
 
 async def _switch(repository: Repository, name: str) -> str:
