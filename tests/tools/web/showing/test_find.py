@@ -320,3 +320,16 @@ async def test_one_place_is_not_shown_with_the_whole_page(box, page) -> None:
     assert "23.5 %" in result.text
     assert "Paragraph 122 " in result.text
     assert estimate(result.text) < 1300
+
+
+async def test_beside_what_stands_there_little_that_is_like_it_is_added(box, server) -> None:
+    towns = "".join(
+        f"<p>The mayor of town {n}-{k} keeps {n * k} sheep. {' '.join(filler(12, n * k))}</p>"
+        for n in range(1, 21)
+        for k in range(1, 5)
+    )
+    server["/towns"] = Answer(f"<title>T</title><h1>All</h1>{towns}")
+    given = {"url": f"{server.url}/towns", "find": ["mayor of town 19-3"]}
+    found = await box.call("fetch_url", given)
+    assert "mayor of town 19-3 keeps" in found.text
+    assert "'mayor of town 19-3' 4, words like it 76 (7 in all)" in found.text

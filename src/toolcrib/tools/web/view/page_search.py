@@ -25,6 +25,8 @@ MIN_SHARE = 0.7
 """Share of a term that a chunk has to meet: three in ten letters or words may be wrong."""
 EXACT_SHARE = 0.94
 """What more than this is met of a term that stands there, be it in the plural."""
+MAX_LIKE_EXACT = 3
+"""Chunks with words that are like a term, beside those that have it as it stands."""
 MIN_PARTIAL_SHARE = 0.4
 """The share that is shown where no chunk meets enough."""
 MAX_MATCH_BYTES = 8_000_000
@@ -148,9 +150,11 @@ def find(
         sorted((n for n, s in scored.items() if s >= least), key=lambda n: (-scored[n], n))
         for scored in scores
     ]
-    ranked = _in_turns(lists)
-    counts = tuple(map(len, lists))
     exact = tuple(sum(s > EXACT_SHARE for s in scored.values()) for scored in scores)
+    counts = tuple(map(len, lists))
+    # Beside what was asked for itself, much that is like it only takes room.
+    lists = [r[: n + MAX_LIKE_EXACT] if n else r for r, n in zip(lists, exact, strict=True)]
+    ranked = _in_turns(lists)
     partly = least == MIN_PARTIAL_SHARE and bool(ranked)
     return PageMatches(tuple(page.chunks), tuple(ranked), counts, exact, partly)
 
