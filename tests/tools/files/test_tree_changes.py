@@ -505,7 +505,7 @@ async def test_an_exact_edit_of_a_file_that_others_change(box: Toolbox, ws: Path
     await ok(box, "read_file", path="a.txt")
     file.write_text(file.read_text().replace("line 7\n", "line seven\n"))
     done = await ok(box, "edit_file", path="a.txt", old="line 30\n", new="line thirty\n")
-    assert "others changed the file" in done.text
+    assert "the file changed since it was read" in done.text
     # What the conversation has not read is not written over, and not found by likeness.
     await refused(box, "write_file", "conflict", path="a.txt", content="all new")
     await refused(box, "edit_file", "conflict", path="a.txt", old="line 40  \nline 41", new="x")

@@ -105,7 +105,7 @@ async def edit_file(
         report = _report(path, loaded, outcome)
         report.notes += [TAKEN_OFF] if wanted != sent else []
         if exact and _is_stale(path, loaded, ctx):
-            report.notes.append("Note: others changed the file since it was read.")
+            report.notes.append("Note: the file changed since it was read.")
         return step, report, render_reports([report]), exact
 
     for tries_left in range(MAX_TRIES - 1, -1, -1):
