@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,13 @@ STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "s
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
 
-def protected_among(repository: Repository, names: Iterable[str]) -> list[str]:
-    """Those that no tool writes, since other programs act on them."""
-    return [] if repository.is_trusted else [n for n in names if repository.is_protected(n)]
+async def names_that_act(repository: Repository, names: Iterable[str]) -> list[str]:
+    """Those of written names on which other programs act: protected, or by their place."""
+    written = list(dict.fromkeys(names))
+    if repository.is_trusted or not written:
+        return []
+    found = list(filter(repository.is_protected, written))
+    return found or await _acting_among(repository, written)
 
 
 async def ask_about(
@@ -57,9 +61,7 @@ async def ask_about(
                 names += await names_of_autostash(repository)
             except (TimedOut, TooLarge):
                 return Decision("ask", "it cannot be told whether it writes files that act")
-            found = protected_among(repository, dict.fromkeys(names))
-            found = found or await _acting_among(repository, names)
-            if found:
+            if found := await names_that_act(repository, names):
                 listed = some_of(found, 5)
                 # What was allowed is what it would write now, not what a branch holds later.
                 references = await repository.run(
@@ -80,14 +82,12 @@ def asking(names_of: NamesOf) -> Callable[[Mapping[str, Any], Ctx], Awaitable[De
     return ask
 
 
-async def _acting_among(repository: Repository, names: Iterable[str]) -> list[str]:
+async def _acting_among(repository: Repository, wanted: Sequence[str]) -> list[str]:
     """Those that make git or an interpreter run something, which a run may have committed.
 
     What a person reads in a diff, such as settings of an editor, is not asked about again.
     """
-    if repository.is_trusted:
-        return []
-    top, wanted = repository.layout.top, list(names)
+    top = repository.layout.top
     roots = [root.real for root in repository.ctx.use(Workspace).roots]
     own = await asyncio.to_thread(own_folders, roots)
     changed = [f"{top}/{name}" for name in wanted]

@@ -101,6 +101,16 @@ async def test_a_stash_that_brings_an_acting_file_back_asks(box: Toolbox, repo: 
     assert not (repo / ACTING).exists()
 
 
+async def test_nobody_is_asked_about_what_a_stash_leaves_out(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "ws", **{".env": "A=1\n", "a.txt": "1\n"})
+    write(repo, **{".env": "A=2\n"})
+    async with Toolbox(workspace=repo) as box:
+        assert "nothing to put aside" in await refused(box, "git_stash")
+        write(repo, **{"a.txt": "2\n"})
+        await do(box, "git_stash")
+    assert (repo / ".env").read_text() == "A=2\n"
+
+
 async def test_undo_keeps_nothing_from_behind_a_link(tmp_path: Path) -> None:
     repo = make_repository(tmp_path / "ws", **{"d/x": "in\n", "a.txt": "1\n"})
     outside = tmp_path / "outside"

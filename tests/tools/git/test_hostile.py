@@ -289,3 +289,6 @@ async def test_a_branch_by_which_something_runs_is_asked_about(
     result = await box.call("git_checkout", {"branch": "evil"})
     assert result.error is not None and result.error.code == "needs_approval", result.text
     assert (await box.call("git_merge", {"branch": "evil"})).error is not None
+    subprocess.run(["sh", "-c", "git clone -q --bare . up; git remote add up ./up"], cwd=repo)
+    pull = await box.call("git_pull", {"remote": "up", "branch": "evil"})
+    assert pull.error is not None and "git_merge" in str(pull.error.hint), pull.text

@@ -11,7 +11,7 @@ from toolcrib.core.tool import NET, READ, WRITE, Param, tool
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     names_of_autostash,
-    protected_among,
+    names_that_act,
     refuse_hidden_changes,
 )
 from toolcrib.git.remotes import (
@@ -67,7 +67,7 @@ async def git_pull(
         by_rebase = rebase or wish.lower() in REBASE
         await refuse_hidden_changes(repository, target)
         names = await (names_by_rebase if by_rebase else names_by_merge)(repository, target)
-        writes = protected_among(repository, [*names, *await names_of_autostash(repository)])
+        writes = await names_that_act(repository, [*names, *await names_of_autostash(repository)])
         if writes:
             raise Denied(
                 f"It is fetched; merging it writes {some_of(writes, 5)}, on which other programs "

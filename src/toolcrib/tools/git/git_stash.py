@@ -27,7 +27,8 @@ BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
     action = arguments.get("action") or "push"
     if action == "push":  # what is changed is as in the last commit then
-        return await names_between(repository, "HEAD")
+        left = await _left_out(repository)
+        return [name for name in await names_between(repository, "HEAD") if name not in left]
     if action not in ("pop", "apply"):
         return []
     entry = f"stash@{{{arguments.get('index') or 0}}}"
@@ -87,9 +88,7 @@ async def _push(repository: Repository, message: str, *, untracked: bool) -> str
     newest = await repository.hash_of("refs/stash")
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []
-    before = await status_of(repository, untracked="all")
-    unread = [f.name for f in before.files if repository.is_hidden(f.name)]
-    if unread:  # any run may read the objects of the repository
+    if unread := await _left_out(repository):
         args += ["--", ":(top)", *(f":(top,exclude,literal){name}" for name in unread)]
     await repository.run(*args, env=BY_PATTERN)
     status = await status_of(repository)
@@ -98,6 +97,12 @@ async def _push(repository: Repository, message: str, *, untracked: bool) -> str
     if newest == await repository.hash_of("refs/stash"):
         raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
     return f"Put aside: {made}" + (f"; still changed: {counted(len(left), 'file')}" if left else "")
+
+
+async def _left_out(repository: Repository) -> list[str]:
+    """What is changed and not stored, since any run may read the objects of the repository."""
+    files = (await status_of(repository, untracked="all")).files
+    return [file.name for file in files if repository.is_hidden(file.name)]
 
 
 async def _bring_back(repository: Repository, action: str, entry: str) -> str:
