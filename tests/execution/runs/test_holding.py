@@ -209,6 +209,59 @@ async def test_what_undo_cannot_keep_is_not_deleted_without_a_second_word(
     assert not (root / "d").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("rm -r d", "d (4.1 KB)"),
+        ("rm d/*", "4.1 KB in all"),
+        ("for f in d/*; do echo x > $f; done", "4.1 KB in all"),
+        ("rm -r d; echo x > d", "d (4.1 KB)"),
+    ],
+)
+async def test_more_than_undo_keeps_in_all_is_not_lost_without_a_second_word(
+    opened: Opened, root: Path, command: str, named: str
+) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(undo={"keep_bytes": 3000})
+    await need_overlay(bench)
+    (root / "d").mkdir()
+    for number in range(4):
+        (root / f"d/{number}").write_bytes(b"x" * 1024)
+    outcome = await bench.changed(command)
+    assert outcome.state == "held"
+    assert any(named in note for note in outcome.notes), outcome.notes
+    assert (root / "d/1").read_bytes() == b"x" * 1024
+
+
+@pytest.mark.parametrize(
+    ("command", "state"),
+    [
+        (": > large", "held"),
+        ("printf y | dd of=large conv=notrunc 2>/dev/null", "held"),
+        ("truncate -s 150000 large", "held"),
+        ("echo more >> large", "applied"),
+        ("head -c 300000 /dev/zero >> large", "applied"),
+        ("mkdir build; : > build/large; chmod 600 large", "applied"),
+    ],
+)
+async def test_a_file_that_undo_cannot_keep_only_grows_without_a_second_word(
+    opened: Opened, root: Path, command: str, state: str
+) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(undo={"max_file_bytes": 1000, "keep_bytes": 100_000})
+    await need_overlay(bench)
+    (root / "large").write_bytes(b"x" * 200_000)
+    outcome = await bench.changed(command)
+    assert outcome.state == state, outcome.notes
+    if state == "held":
+        assert any("large (" in note for note in outcome.notes)
+        assert (root / "large").read_bytes() == b"x" * 200_000
+        assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
+        assert (root / "large").read_bytes() != b"x" * 200_000
+
+
 async def test_more_changes_than_a_step_holds_are_dropped_with_a_word(
     opened: Opened, root: Path, tmp_path: Path
 ) -> None:

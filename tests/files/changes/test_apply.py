@@ -237,7 +237,12 @@ async def test_deleting_what_undo_cannot_keep(root: Path) -> None:
     (root / "big").write_bytes(bytes(5000))
     with pytest.raises(TooLarge):
         await bench.delete("big")
-    applied = await bench.write("big", b"small")
+    with pytest.raises(TooLarge, match="more than undo keeps"):
+        await bench.write("big", b"small")
+    assert (root / "big").stat().st_size == 5000
+    by_run = Step("x", ignores_reads=True)
+    by_run.write(bench.path("big"), b"small")
+    applied = await bench.apply(by_run)
     assert not applied.undoable
     assert "cannot be brought back" in applied.note
     with pytest.raises(ToolError, match="cannot be undone"):

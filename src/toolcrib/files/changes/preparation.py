@@ -179,12 +179,22 @@ class Preparer:
                     raise changed_error(change.path.display)
                 self._need_content(change, ready.before, place)
                 if not ready.before.digest:
+                    self._need_leave_to_lose(change, ready.before)
                     ready.undoable = False
                     self.notes.append(
                         f"{change.path.display} had {status.st_size:,} bytes, more than undo "
                         "keeps: what it held cannot be brought back"
                     )
         self._ready.append(ready)
+
+    def _need_leave_to_lose(self, change: Change, before: EntryState) -> None:
+        """Refuse to write over what could not be brought back; a run's was judged before."""
+        if not (self.of_run or self.restoring):
+            raise TooLarge(
+                f"{change.path.display} has {before.size:,} bytes, more than undo keeps of a file "
+                f"({self.limits.max_file_bytes:,}).",
+                hint="delete_path with permanent=true asks the user; then write it anew.",
+            )
 
     def _note_other_names(self, change: Change, status: os.stat_result) -> None:
         """Tell of names that a run, or somebody else, gave to what it wrote."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import filterfalse
 from typing import Self
 
-from toolcrib.core.errors import PathDenied
+from toolcrib.core.errors import PathDenied, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files import mercurial
 from toolcrib.files.changes.cached_code import CODE_CACHE
@@ -89,6 +90,10 @@ def verdict_on(
             left.setdefault(f"is {objection.why}", []).append(display)
         elif not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
             left.setdefault(f"is {objection.why}", []).append(display)
+    sizes = [image.size for each in verdict.deltas for image in _taken_away(each)]
+    total = sum(size for size in sizes if size <= limits.max_file_bytes)  # others: see `_lost`
+    if total > limits.keep_bytes and not verdict.lost:
+        verdict.lost.append(f"{size_of(total)} in all")
     verdict.notes += [
         f"not taken over: {some_of(list(dict.fromkeys(paths)), 5)} {_plural(why, len(set(paths)))}"
         for why, paths in left.items()
@@ -249,23 +254,54 @@ def must_stay(delta: Delta, own: frozenset[str]) -> tuple[SafePath, str] | None:
 
 
 def _lost(delta: Delta, limits: UndoConfig) -> list[str]:
-    """What a deletion would lose for good, in folders that hold a person's own work."""
-    gone = delta.after is None or delta.replaces
-    if not gone or any(part in GENERATED_FOLDERS for part in delta.path.parts):
+    """What a change would lose for good, in folders that hold a person's own work."""
+    unkept = _unkept(_taken_away(delta), limits)
+    if not unkept or (not _is_gone(delta) and _continues(delta)):
         return []
+    total = sum(image.size for image in delta.before)
     return [
-        f"{printable(state_path(delta.path, image).display)} ({size_of(image.size)})"
-        for image in _unkept(delta.before, limits)
+        f"{printable(state_path(delta.path, image).display)} "
+        f"({size_of(image.size if image.path else total)})"
+        for image in unkept
     ]
 
 
+def _taken_away(delta: Delta) -> Sequence[EntryState]:
+    """What undo would have to bring back, but for what programs make again."""
+    is_written = delta.kind == "file" and not delta.same
+    if any(part in GENERATED_FOLDERS for part in delta.path.parts):
+        return ()
+    return delta.before if _is_gone(delta) or is_written else ()
+
+
+def _is_gone(delta: Delta) -> bool:
+    return delta.after is None or delta.replaces
+
+
+def _continues(delta: Delta) -> bool:
+    """Whether a file holds at its begin all that it held, as a log that grows."""
+    with suppress(ToolError, OSError):
+        new = iter(()) if delta.new is None else delta.new.chunks()
+        rest = b""
+        for chunk in delta.old.chunks() if delta.old is not None else (b"?",):
+            while len(rest) < len(chunk) and (more := next(new, b"")):
+                rest += more
+            if not rest.startswith(chunk):
+                return False
+            rest = rest[len(chunk) :]
+        return True
+    return False
+
+
 def _unkept(tree: Sequence[EntryState], limits: UndoConfig) -> list[EntryState]:
-    """Those that undo cannot keep."""
-    return [
+    """Those that undo cannot keep: the top alone, where it can keep nothing of a tree."""
+    found = [
         image
         for image in tree
         if image.kind == "other" or (image.kind == "file" and image.size > limits.max_file_bytes)
     ]
+    is_too_much = sum(image.size for image in tree) > limits.keep_bytes
+    return [tree[0]] if is_too_much or len(found) > MAX_SINGLE else found
 
 
 def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
@@ -316,12 +352,10 @@ def _new_mode(mode: int) -> int | None:
 
 def _deleting(path: SafePath, tree: tuple[EntryState, ...], limits: UndoConfig) -> list[Change]:
     """Delete a tree; what cannot be kept of it goes for good."""
-    if sum(image.size for image in tree) > limits.keep_bytes:
-        return [Change("delete", path, tree=tree, permanent=True)]
     unkept = _unkept(tree, limits)
     if not unkept:
         return [Change("delete", path, expected=tree[0].mark, tree=tree)]
-    if len(unkept) > MAX_SINGLE or unkept[0] is tree[0]:
+    if unkept[0] is tree[0]:
         return [Change("delete", path, tree=tree, permanent=True)]
     singles = [
         Change("delete", state_path(path, image), expected=image.mark, permanent=True)
