@@ -114,6 +114,18 @@ async def test_a_name_with_a_dot_that_nobody_knows(bench: RunBench, root: Path) 
     assert any("by the link .mine: a name that begins with" in note for note in linked.notes)
 
 
+async def test_an_empty_folder_in_a_repository(bench: RunBench, root: Path) -> None:
+    """Few act by one: what PATH has people trust a repository, what has git resolve by itself."""
+    subprocess.run(["git", "init", "-q", "--template=", "."], cwd=root, check=True)
+    for name in ("safe", "rr-cache", "index.lock", "refs/heads/main.lock"):
+        outcome = await bench.changed(f"mkdir .git/{name}")
+        assert outcome.state == "held", name
+        assert IN_REPOSITORY in str(outcome.notes)
+    plain = "hooks info objects/ab refs/heads/topic logs/refs/heads modules branches lfs/tmp"
+    outcome = await bench.changed(f"cd .git; mkdir -p {plain}")
+    assert outcome.state == "applied", outcome.notes
+
+
 async def test_a_folder_that_its_owner_may_not_read(bench: RunBench, root: Path) -> None:
     """A repository, or a folder of hooks, would be none any more."""
     subprocess.run(["git", "init", "-q", "--template=", "sub"], cwd=root, check=True)

@@ -60,7 +60,7 @@ from toolcrib.files.repositories.index_changes import staged
 from toolcrib.files.repositories.membership import new_bare_repositories, repository_depth
 from toolcrib.files.repositories.objects import blob_hashes, shows_others
 from toolcrib.files.repositories.places import (
-    GIT,
+    has_other_name,
     is_own_name,
     is_repository,
     names_of_repository,
@@ -91,7 +91,7 @@ CLOSED = "its owner could not read it any more, so programs would take it for em
 ATTRIBUTES = ".gitattributes"
 GIT_SETTINGS = "what the settings of git point at"
 SUPER_JOURNAL = "a journal whose database, once opened, has SQLite delete the file named in it"
-IN_REPOSITORY = "settings that programs beside git have in a repository"
+IN_REPOSITORY = "a name in a repository that programs beside git obey, or git by itself"
 STAGED = "what git keeps, or writes at its next command, by its index"
 SHOWS_OTHERS = "by it, git shows other contents or parents of commits than there are"
 UNCOVERED = "by it, what is protected from reading is taken up, as by `git add -A`"
@@ -227,8 +227,9 @@ class Triggers:
                 delta.path.name, delta.path.parts, is_file=not _is_folder(delta)
             ):
                 yield delta, LIKE_AN_OPTION, place
-            elif _is_folder(delta):
-                continue  # an empty one makes nobody act, and what others hold is here too
+            elif _is_folder(delta):  # what others hold is here too; few act by an empty one
+                acts = _is_new(delta) and has_other_name(delta.path, is_folder=True)
+                yield from [(delta, IN_REPOSITORY, place)] * acts
             elif folder := dependencies.of(delta.path):
                 yield delta, DEPENDENCIES, folder
             elif subversion.has(delta):
@@ -250,7 +251,7 @@ class Triggers:
             delta
         ):
             yield DOT_NAME, folder
-        elif _is_in_repository(delta.path):
+        elif has_other_name(delta.path):
             yield IN_REPOSITORY, place
         elif delta.is_link:
             yield from ((kind, place) for kind in _kinds_by_link(delta, links, named))
@@ -419,14 +420,6 @@ def _says_version(delta: Delta) -> bool:
     if not names_version(delta.path) or delta.new is None:
         return False
     return is_version(_end_of(delta, MAX_VERSION_BYTES + 1))
-
-
-def _is_in_repository(path: SafePath) -> bool:
-    """Whether it lies in a `.git` under a name that git itself does not have."""
-    parts = path.parts
-    if GIT not in parts[:-1]:
-        return False
-    return not is_own_name(parts[parts.index(GIT) + 1])
 
 
 @lru_cache(maxsize=10_000)
