@@ -245,3 +245,17 @@ async def test_what_another_working_tree_has_checked_out_stays(tmp_path: Path) -
         assert "another working tree" in await refused(box, "git_branch", **rename)
     assert git(tmp_path / "ws" / "linked", "symbolic-ref", "HEAD").strip() == "refs/heads/other"
     assert git(main, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
+
+
+async def test_a_repository_that_ends_ignore_files_above_is_asked_about(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "ws", **{".gitignore": ".env\n", "plain/a.txt": "1\n"})
+    write(repo, **{"conf/.env": "A=1\n"})
+    async with Toolbox(workspace=repo) as box:
+        text = await refused(box, "git_init", path="conf")
+        assert text.startswith("needs_approval") and ".env" in text
+        assert not (repo / "conf/.git").exists()
+        await do(box, "git_init", path="plain")
+        write(repo, **{"conf/.gitignore": ".env\n"})
+        await do(box, "git_init", path="conf")
+    git(repo / "conf", "add", "-A")
+    assert git(repo / "conf", "ls-files").split() == [".gitignore"]

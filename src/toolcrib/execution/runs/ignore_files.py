@@ -81,7 +81,7 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
         Its path from the folder of the ignore file; "" where there is none.
     """
     if delta.path.name == GIT and not delta.before:
-        return _taken_out(workspace, delta.path.parent)
+        return taken_out(workspace, delta.path.parent)
     folder = folder_of(delta.path)
     if folder is None:
         return ""
@@ -103,8 +103,8 @@ def uncovered(workspace: Workspace, delta: Delta) -> str:
     return ""
 
 
-def _taken_out(workspace: Workspace, folder: SafePath) -> str:
-    """What a new repository within another takes out of the ignore files above it.
+def taken_out(workspace: Workspace, folder: SafePath) -> str:
+    """A file protected from reading that a new repository takes out of ignore files above it.
 
     Its own that is there counts, and not one that a run makes with it.
     """

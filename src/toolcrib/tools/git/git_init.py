@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.execution.runs.ignore_files import taken_out
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
@@ -17,6 +19,7 @@ from toolcrib.git.layout import GIT, find_layout
 from toolcrib.git.program import HARDENED, GitProgram, checked
 from toolcrib.git.repository import default_branch, inside_of
 from toolcrib.git.revisions import branch_name
+from toolcrib.text.display import printable
 
 
 def _has_git(folder: SafePath) -> bool:
@@ -24,11 +27,23 @@ def _has_git(folder: SafePath) -> bool:
     return os.path.lexists(f"{settled.real_absolute}/{GIT}")
 
 
+async def _decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """Ask where the user's `git add -A` would take up what ignore files above leave out."""
+    workspace = ctx.use(Workspace)
+    folder = (arguments["path"] or workspace.start(ctx.session.directory)).settled()
+    if await asyncio.to_thread(_has_git, folder):
+        return None  # it is refused
+    file = await asyncio.to_thread(taken_out, workspace, folder)
+    why = f"the ignore files above count no more: `git add -A` there takes up {printable(file)}"
+    return Decision("ask", why, explicit=True) if file else None
+
+
 @tool(
     group="git",
     rights=READ | WRITE,
     keywords=("new repository", "create repo", "version control"),
     argument_aliases={"repo_path": "path", "directory": "path"},
+    policy_check=_decision,
 )
 async def git_init(
     path: Annotated[WritablePath | None, Param("A folder, made if missing.")] = None,
