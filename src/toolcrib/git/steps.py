@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.comparison import changes_of
+from toolcrib.files.changes.copies import FileSource
+from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.changes.preparation import hash_only, state_path
+from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.undo_log import LoggedStep
-from toolcrib.files.paths import Workspace
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.trees import TreeReader
 from toolcrib.git.layout import find_layout
 from toolcrib.git.repository import Repository, inside_of, opened
 from toolcrib.git.restoration import affected, refuse_stale, restore
 from toolcrib.git.snapshots import RepositoryState, forget, forget_old, keep, take_snapshot
 from toolcrib.system.child import run_shielded
+from toolcrib.system.threads import Checkpoint, in_thread
 
 MAX_LISTED_PATHS = 300
+MAX_LIFTED = 5
+"""Patterns by which one name may be protected."""
 
 
 @asynccontextmanager
@@ -94,6 +104,43 @@ async def _finish(
     paths = [f"{top}/{name}" for name in names[:MAX_LISTED_PATHS]] or [top]
     await changes.finish_program_step(step, paths, {**about, "now": after.to_json()})
     await forget_old(repository)
+
+
+async def log_new_folder(ctx: Ctx, tool: str, folder: SafePath) -> int:
+    """Log a folder that git made, with all that it holds: `undo_changes` takes it away again.
+
+    Returns:
+        The number of the step; 0 where there is none, as of more than a step may hold.
+    """
+    place, limits = folder.settled(), ctx.config.undo
+
+    def digest(size: int, chunks: Iterator[bytes]) -> str:
+        return hash_only(size, chunks) if size <= limits.max_file_bytes else ""
+
+    def work(check: Checkpoint) -> list[Change]:
+        with place.place(whole=True) as opened_place:
+            tree = TreeReader(digest, check, limits.max_entries).take(opened_place, folder.display)
+        paths = [_lifted(state_path(place, state)) for state in tree]
+        return changes_of(
+            Delta(path, after=replace(state, path=""), new=FileSource(path, state.mark))
+            for path, state in zip(paths, tree, strict=True)
+        )
+
+    with suppress(ToolError):  # it is made, whatever is known of it
+        changes = await in_thread(work, ctx.deadline)
+        return await ctx.use(Changes).record(tool, ctx.session, changes)
+    return 0
+
+
+def _lifted(path: SafePath) -> SafePath:
+    """A place that git made, protected or not, as one where that can be taken back."""
+    granted = path.granted() if path.gate.pattern(path, "write") else path
+    if not granted.gate.pattern(granted, "write"):
+        return granted
+    for _ in range(MAX_LIFTED):
+        if pattern := path.gate.pattern(path, "write"):
+            path = path.but_for(pattern)
+    return path
 
 
 async def undo_git_step(ctx: Ctx, step: LoggedStep, tool: str) -> list[str]:
