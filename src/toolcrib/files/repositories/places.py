@@ -15,8 +15,8 @@ from toolcrib.files.repositories.packed import MAX_PACKED_BYTES, PACKED, packed_
 
 GIT = ".git"
 HOOKS = "hooks"
-RESOLUTIONS, LOCK = "rr-cache", ".lock"
-"""A folder that has git use recorded resolutions, and the end of a file that stops it."""
+LOCK = ".lock"
+"""By such a name git waits for another process; it gives that to files alone."""
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository; see `is_repository`."""
 MAX_CONFIG_BYTES = 65_536
@@ -211,14 +211,13 @@ def is_own_name(name: str) -> bool:
 def has_other_name(path: SafePath, *, is_folder: bool = False) -> bool:
     """Whether it lies in a `.git` under a name that git itself does not have.
 
-    Of an empty folder a name counts too by which git acts, and that it gives to none unless its
-    user wishes.
+    Of a folder a name counts too that git gives to files alone, and by which it stops.
     """
     parts = path.parts
     if GIT not in parts[:-1]:
         return False
-    acts = is_folder and (path.name == RESOLUTIONS or path.name.endswith(LOCK))
-    return acts or not is_own_name(parts[parts.index(GIT) + 1])
+    stops = is_folder and path.name.endswith(LOCK)
+    return stops or not is_own_name(parts[parts.index(GIT) + 1])
 
 
 def without_hooks(paths: Collection[str]) -> list[str]:
