@@ -235,19 +235,19 @@ def remove_tree(folder: int, name: str) -> None:
         with suppress(FileNotFoundError):
             openat.unlink(name, dir_fd=folder)
         return
-    with openat.closing(openat.open(name, FOLDER, dir_fd=folder)) as fd:
-        for left in reversed(range(REMOVAL_ROUNDS)):
+    for left in reversed(range(REMOVAL_ROUNDS)):
+        with openat.closing(openat.open(name, FOLDER, dir_fd=folder)) as fd:
             with openat.open_entries(fd) as scan:
                 names = [entry.name for entry in scan]
             for inner in names:
                 remove_tree(fd, inner)
-            try:
-                openat.rmdir(name, dir_fd=folder)
-            except OSError as error:
-                if error.errno not in NOT_EMPTY or not left:
-                    raise
-            else:
-                return
+        try:
+            openat.rmdir(name, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in NOT_EMPTY or not left:
+                raise
+        else:
+            return
 
 
 def rename_new(source: int, name: str, folder: int, target: str) -> None:

@@ -16,8 +16,8 @@ OPEN = (
     "goes back."
 )
 LEFT_OVER = (
-    "git_conflicts shows the sides and takes a choice for each file; with abort=true files are "
-    "as in the last commit again, and a stash stays."
+    "git_conflicts shows the sides and takes a choice for each file; with abort=true those files "
+    "are as in the last commit again, and a stash stays."
 )
 """For conflicts that no operation waits for, as `git stash pop` leaves them."""
 GOING_ON = {

@@ -209,6 +209,18 @@ DONE = {
         " - run: a\n      - run: b",
         "steps:\n      - run: a\n      - run: b\n",
     ),
+    "indentation short by some, a text that the first line opens": (
+        "    steps:\n        run: make\n",
+        "    run: make",
+        "    run: |\n        make\n        make test",
+        "    steps:\n        run: |\n            make\n            make test\n",
+    ),
+    "indentation short by some, a loop of a shell": (
+        "if x\n    read y\nfi\n",
+        "  read y",
+        "  while read y; do\n    echo\n  done",
+        "if x\n    while read y; do\n      echo\n    done\nfi\n",
+    ),
     "indentation short by some, a block that goes deeper": (
         "def half(a):\n    return a / 2\n",
         "   return a / 2",

@@ -348,6 +348,8 @@ class TestEditLines:
             ({"before": "2"}, 2),
             ({"after_line": 2}, 3),
             ({"after": "row"}, 4),
+            ({"after": -1}, 6),
+            ({"before": -1}, 5),
             ({"after": "/row 2/"}, 6),
         ],
     )
@@ -371,6 +373,12 @@ class TestEditLines:
         assert "inserted at line 3; the lines below moved down by 2\n" in more.text
         end = await box.call("edit_lines", {**given, "operation": "delete", "end": 99})
         assert "moved" not in end.text
+
+    @pytest.mark.parametrize("number", [0, 9, -9])
+    async def test_a_number_is_no_part_of_a_line(self, box: Toolbox, ws: Path, number: int) -> None:
+        (ws / "a.txt").write_text(f"a = 1\nb = {number}\nc = 3\n")
+        given = {"path": "a.txt", "content": "x", "after": number}
+        assert await refused(box, "edit_lines", **given) == "not_found"
 
     async def test_a_number_that_another_line_says_is_refused(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_text("2\n3\n4\n")

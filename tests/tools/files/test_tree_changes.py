@@ -375,9 +375,11 @@ async def test_what_fits_in_folders_below_is_told(box: Toolbox, ws: Path) -> Non
     hint = (await refused(box, "delete_path", "not_found", path="sub/*.bak")).error.hint
     assert hint == 'For the files that fit: path="sub" pattern="*.bak".'
     text = (await ok(box, "delete_path", pattern="*.bak")).text
-    assert 'back); 2 more in folders below: pattern="**/*.bak"' in text
+    assert "back); 2 files in folders below that fit, too, stayed" in text
     none = await refused(box, "delete_path", "no_results", pattern="*.bak")
-    assert '2 in folders below.\nFor those: pattern="**/*.bak".' in none.render()
+    assert '2 in folders below.\nFor those: path="." pattern="**/*.bak".' in none.render()
+    hint = (await refused(box, "delete_path", "not_found", path="sub/**/*.bak")).error.hint
+    assert hint == 'For the files that fit: path="sub" pattern="**/*.bak".'
     assert "below" not in (await ok(box, "delete_path", path="sub/deep", pattern="*.bak")).text
     assert "below" not in (await ok(box, "delete_path", pattern="**/*.bak")).text
     assert sorted(os.listdir(ws / "sub")) == [".env", "deep"]

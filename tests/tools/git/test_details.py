@@ -205,13 +205,29 @@ async def test_conflicts_that_a_stash_leaves_end_by_a_choice_or_go_back(
     assert git(repo, "status", "--porcelain") == "DU new.txt\n"
     # A text alone is a choice.
     text = await do(box, "git_conflicts", path="new.txt", text="c\n")
-    assert (
-        text
-        == "Resolved new.txt. No conflict is left. The stash is still there: git_stash drops it."
-    )
+    assert text.startswith("Resolved new.txt. No conflict is left. A stash is kept: ")
     assert (repo / "new.txt").read_text() == "c\n"
     await do(box, "git_stash", action="drop")
     await do(box, "git_commit", message="mine")
+
+
+async def test_going_back_from_a_stash_leaves_what_was_there_before(
+    box: Toolbox, repo: Path
+) -> None:
+    write(repo, **{"b.txt": "b\n", "c.txt": "c\n"})
+    commit(repo, "more")
+    write(repo, **{"a.txt": "stash\n"})
+    await do(box, "git_stash")
+    write(repo, **{"a.txt": "main\n"})
+    commit(repo, "main")
+    write(repo, **{"b.txt": "staged\n", "n.txt": "new\n"})
+    git(repo, "add", "b.txt", "n.txt")
+    write(repo, **{"c.txt": "not staged\n"})
+    await do(box, "git_stash", action="pop")
+    text = await do(box, "git_conflicts", abort=True)
+    assert "Still changed: b.txt, c.txt, n.txt." in text
+    assert git(repo, "status", "--porcelain") == "M  b.txt\n M c.txt\nA  n.txt\n"
+    assert (repo / "a.txt").read_text() == "main\n"
 
 
 async def test_nothing_is_begun_while_a_pick_is_open(box: Toolbox, repo: Path) -> None:

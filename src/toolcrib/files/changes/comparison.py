@@ -41,7 +41,6 @@ from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
-from toolcrib.files.writer import staged_prefix
 from toolcrib.state.blobs import Blobs
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.display import printable, some_of
@@ -310,22 +309,23 @@ class OtherSteps:
         left: what they left.
         found: what the first of them found, as far as it is known.
         git_paths: of steps of git, which takes back itself what it did in its own folder.
-        staged: how the names start that they use for a moment.
+        staged: the names that they use for a moment, and whether that is over.
     """
 
     left: States = field(default_factory=dict)
     found: States = field(default_factory=dict)
     git_paths: list[str] = field(default_factory=list)
-    staged: tuple[str, ...] = ()
+    staged: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
     async def since(cls, began: float, changes: Changes, workspace: Workspace) -> Self:
         """Those since a time in seconds since 1970."""
         others = cls()
         for step in reversed(await changes.since(began)):
-            others.staged += (staged_prefix(step.token),)
             others.git_paths += step.paths if step.program is not None else ()
             for change in step.read_changes(workspace):
+                names = change.staged_names(step.token)
+                others.staged |= dict.fromkeys(names, step.state == "done")
                 others.left |= _left_by(change)
                 if change.kind == "write":
                     others.found.setdefault(str(change.path), change.before)
@@ -337,7 +337,7 @@ class OtherSteps:
             top = delta.path.ancestor(delta.path.parts.index(GIT)).absolute
             if any(parts_beneath(path, top) is not None for path in self.git_paths):
                 return True
-        if any(name.startswith(self.staged) for name in delta.path.parts):
+        if self._is_staged(delta):
             return True
         path = str(delta.path)
         if path not in self.left:
@@ -352,6 +352,19 @@ class OtherSteps:
         return known.kind == delta.after.kind and (
             known.kind != "file" or known.mark == delta.after.mark
         )
+
+    def _is_staged(self, delta: Delta) -> bool:
+        """Whether it is what a step uses for a moment, or did.
+
+        The step takes that away; what stands there after its end, a program made itself.
+        """
+        for depth, name in enumerate(delta.path.parts, 1):
+            if name in self.staged:
+                with suppress(ToolError):
+                    delta.path.ancestor(depth).stat()
+                    return not self.staged[name]
+                return True
+        return False
 
 
 def _left_by(change: Change) -> States:

@@ -170,6 +170,7 @@ class EditProgress:
 
 WHOLE_LINES = "Send whole lines in old and new, each with the indentation that it has in the file."
 _OPENERS = (":", "{", "(", "[")
+_ITEM = ("- ", "* ")
 
 
 def apart(places: Iterable[int], length: int) -> list[int]:
@@ -231,9 +232,7 @@ def _indented(hay: Haystack, at: int, old: str, new: str) -> tuple[str, str]:
         return new, ""
     lead = lead_of(old)
     if lead:
-        # The other lines may have the indentation of the file already.
-        as_sent = all(line.startswith(before + lead) for line in others)
-        if as_sent and _fit(new, before + lead) and not _fit(new, lead):
+        if _is_as_in_file(new, lead, before):
             return new, ""
         return _shifted(new, before, lead)
     if not all(line.startswith(before) for line in others):
@@ -243,24 +242,33 @@ def _indented(hay: Haystack, at: int, old: str, new: str) -> tuple[str, str]:
     return new, ""
 
 
-def _fit(new: str, lead: str) -> bool:
-    """Whether lines are indented soundly where the first one has a lead.
+def _is_as_in_file(new: str, lead: str, before: str) -> bool:
+    """Whether the lines after the first have the indentation of the file already.
 
-    A line is deeper than the one before only behind an opening one, and one that is less deep
-    has the depth of a line before it.
+    That is sure of a list, whose items have one depth, and of Python, where they are levels
+    together with the first line as it will stand and are none with it as it was sent.
     """
-    first, *others = [line for line in new.split("\n") if line.strip()]
-    depths, opens = [len(lead)], first.rstrip().endswith(_OPENERS)
-    for line in others:
-        depth = len(lead_of(line))
-        if (depth > depths[-1]) != opens:
+    lines = [line for line in new.split("\n") if line.strip()]
+    full = before + lead
+    if not all(line.startswith(full) for line in lines[1:]):
+        return False
+    depths = [len(lead_of(line)) for line in lines[1:]]
+    if all(line.lstrip().startswith(_ITEM) for line in lines):
+        return set(depths) == {len(full)}
+    opens = lines[0].rstrip().endswith(":")
+    return opens and _are_levels([len(full), *depths]) and not _are_levels([len(lead), *depths])
+
+
+def _are_levels(depths: Sequence[int]) -> bool:
+    """Whether each line that is less deep than the one before has the depth of one above."""
+    above = [depths[0]]
+    for depth in depths[1:]:
+        is_less = depth < above[-1]
+        while above and above[-1] > depth:
+            above.pop()
+        if is_less and above[-1:] != [depth]:
             return False
-        while depths and depths[-1] > depth:
-            depths.pop()
-        if depths[-1:] != [depth] and not opens:
-            return False
-        depths.append(depth)
-        opens = line.rstrip().endswith(_OPENERS)
+        above.append(depth)
     return True
 
 

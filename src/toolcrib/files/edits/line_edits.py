@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -130,8 +131,8 @@ def _holding(lines: Sequence[str], text: str) -> int:
     if len(text) > MAX_PLACE_CHARS:
         raise BadInput(f"A place is named by at most {MAX_PLACE_CHARS} characters of its line.")
     whole = [index for index, line in enumerate(lines) if line.strip() == text.strip()]
-    if text.strip().isdecimal() and 0 < int(text) <= len(lines):
-        return _numbered_line(int(text), whole)
+    if re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text) and len(whole) < 2:
+        return _numbered_line(lines, int(text), whole)
     found = whole if len(whole) == 1 else [i for i, line in enumerate(lines) if text in line]
     inner = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else ""
     if inner and not found:
@@ -147,12 +148,21 @@ def _holding(lines: Sequence[str], text: str) -> int:
     raise NotFound("No line holds that text.", hint="Read the file again, or send start.")
 
 
-def _numbered_line(number: int, whole: Sequence[int]) -> int:
-    if not whole or list(whole) == [number - 1]:
-        return number - 1
-    raise BadInput(
-        f"{number} may be line {number}, or line {whole[0] + 1}, which says it.",
-        hint="Send the number in start, or the text between slashes.",
+def _numbered_line(lines: Sequence[str], number: int, whole: Sequence[int]) -> int:
+    index = len(lines) + number if number < 0 else number - 1
+    if whole and whole[0] != index and 0 <= index < len(lines):
+        raise BadInput(
+            f"{number} may be line {number}, or line {whole[0] + 1}, which says it.",
+            hint="Send the number in start, or the text between slashes.",
+        )
+    if whole:
+        return whole[0]
+    if 0 <= index < len(lines):
+        return index
+    raise NotFound(
+        f"There is no line {number}, and none that says it: the file has "
+        f"{counted(len(lines), 'line')}.",
+        hint="Lines count from 1; start=1 inserts at the top.",
     )
 
 

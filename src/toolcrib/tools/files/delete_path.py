@@ -112,7 +112,7 @@ async def delete_path(
     what = names[0] if len(names) == 1 else f"{len(names):,} files"
     text = f"Deleted {what} ({recovery})"
     if pattern and (deeper := await _deeper(path, pattern, ctx)):
-        text += f'; {deeper:,} more in folders below: pattern="**/{pattern}"'
+        text += f"; {counted(deeper, 'file')} in folders below that fit, too, stayed"
     if len(names) > 1:
         text = f"{text}\n{_listed(names)}"
     text += "" if permanent else applied.note_line
@@ -138,15 +138,16 @@ async def _found(
 
 async def _need_no_glob(path: SafePath, ctx: Ctx) -> None:
     """Refuse a pattern in the place of a path, with the words that do what is meant."""
-    name = path.parts[-1] if path.parts else ""
-    if {"*", "?"}.isdisjoint(name):
+    globs = [n for n, part in enumerate(path.parts) if not {"*", "?"}.isdisjoint(part)]
+    if not globs:
         return
     try:
         await in_thread(lambda _: path.stat(), ctx.deadline)
     except NotFound:
+        folder, pattern = path.ancestor(globs[0]).display, "/".join(path.parts[globs[0] :])
         raise NotFound(
             f"{path.display} does not exist.",
-            hint=f'For the files that fit: path="{path.parent.display}" pattern="{name}".',
+            hint=f'For the files that fit: path="{folder}" pattern="{pattern}".',
         ) from None
 
 
@@ -250,7 +251,7 @@ async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) 
         where = f"; {deeper:,} in folders below" if deeper else ""
         raise NoResults(
             f"No file in {folder.display} fits {pattern}{where}.",
-            hint=f'For those: pattern="**/{pattern}".'
+            hint=f'For those: path="{folder.display}" pattern="**/{pattern}".'
             if deeper
             else "list_directory shows what is there.",
         )
@@ -259,7 +260,7 @@ async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) 
 
 async def _deeper(folder: SafePath | None, pattern: str, ctx: Ctx) -> int:
     """How many files in folders below fit a pattern of names as well."""
-    if "/" in pattern:
+    if "/" in pattern or not pattern.strip("*"):
         return 0
     top, fits = folder or ctx.use(Workspace).start(ctx.session.directory), _matcher(pattern)
 

@@ -13,7 +13,7 @@ from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
 from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on
-from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.repository import Repository, entries_of, open_repository
 from toolcrib.git.sequences import GOING_ON, going_on
 from toolcrib.git.status import WorkingStatus, status_of
 from toolcrib.git.steps import git_step
@@ -77,7 +77,7 @@ async def git_conflicts(
             left = [name for name in names if name != wanted[0]]
             rest = f"Left: {some_of(left, 5)}." if left else going_on(status.in_progress)
             if not rest and await repository.hash_of("refs/stash"):
-                rest = "No conflict is left. The stash is still there: git_stash drops it."
+                rest = "No conflict is left. A stash is kept: git_stash action=list shows it."
             return Result(
                 text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
             )
@@ -93,14 +93,24 @@ async def git_conflicts(
 
 
 async def _abort(repository: Repository, status: WorkingStatus) -> str:
-    what, names = status.in_progress, [printable(file.name) for file in status.unmerged]
+    what, names = status.in_progress, [file.name for file in status.unmerged]
     if what not in GOING_ON and not names:
         raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
     async with git_step(repository, git_conflicts.name):
-        # A file that was resolved looks changed until git has looked at it again.
-        await repository.attempt("update-index", "-q", "--refresh")
         if what in GOING_ON:
+            # A file that was resolved looks changed until git has looked at it again.
+            await repository.attempt("update-index", "-q", "--refresh")
             await repository.run(what, "--abort")
             return f"The {what} is aborted."
-        await repository.run("reset", "-q", "--merge")
-    return f"As in the last commit again: {some_of(names, 5)}. A stash that was brought back stays."
+        # Other files may hold what was there before the stash, so they stay.
+        known = entries_of(
+            await repository.read("ls-tree", "-z", "--name-only", "HEAD", "--", *names)
+        )
+        if known:
+            await repository.run("checkout", "-q", "HEAD", "--", *known)
+        if new := sorted(set(names) - set(known)):
+            await repository.run("rm", "-q", "-f", "--", *new)
+        left = (await status_of(repository, untracked="no")).tracked
+    more = f" Still changed: {some_of([printable(file.name) for file in left], 5)}." if left else ""
+    listed = some_of([printable(name) for name in names], 5)
+    return f"As in the last commit again: {listed}. A stash that was brought back stays.{more}"

@@ -60,8 +60,8 @@ async def git_diff(
         unmerged = [] if range or text else (await status_of(repository, untracked="no")).unmerged
     if path and not files:
         await need_path(path, ctx)
-    if unmerged:
-        names = some_of([printable(file.name) for file in unmerged], 5)
+    if found := [file.name for file in unmerged if name in ("", file.name)]:
+        names = some_of([printable(each) for each in found], 5)
         text = f"(no lines to compare; in conflict: {names}. git_conflicts shows the sides)"
     data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
     return Result(text=text or "(no changes)", data={"files": data})
