@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
@@ -306,8 +306,9 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
 def _titles_above_head(sample: Sequence[Sequence[str]]) -> int:
     """How many first rows are titles: nearly empty ones above a row that names the columns.
 
-    Only where that is beyond doubt: the names are texts, each once, in most columns, and beneath
-    them stand numbers or dates, or the titles are filled up with empty cells to the same width.
+    Only where that is beyond doubt: the names are texts, each once, in most columns, beneath them
+    stand numbers or dates, and a title fills one cell or is parted from them by an empty row.
+    Two cells directly above may be the head of rows that go on with a list.
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in sample[:LOOKED_AT_ROWS]]
     width = max(filled)
@@ -316,12 +317,13 @@ def _titles_above_head(sample: Sequence[Sequence[str]]) -> int:
     names = [cell.strip() for cell in head if cell.strip()]
     if not number or not body or len(names) < max(2, width - width // 4):
         return 0
+    if any(count > 1 for count in takewhile(bool, reversed(filled[:number]))):
+        return 0
     if len(set(names)) < len(names) or any(_is_value(n) and not _YEAR.fullmatch(n) for n in names):
         return 0
     if sum(count * 2 <= width for count in filled[number + 1 :]) * 5 > len(body):
         return 0
-    padded = width > 2 and all(len(row) >= len(head) for row in sample[:number])
-    return number if padded or _has_values_beneath(head, body) else 0
+    return number if _has_values_beneath(head, body) else 0
 
 
 def _has_values_beneath(head: Sequence[str], body: Sequence[Sequence[str]]) -> bool:

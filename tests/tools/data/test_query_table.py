@@ -620,6 +620,23 @@ async def test_titles_above_the_head_are_left_out_and_named(box: Toolbox, ws: Pa
         (",2025,,2026\nRegion,Sales,Cost,Sales\nNorth,1,2,3\n", None),
         ("a,b,c\n1,,\n2,x,y\n", ["a", "b", "c"]),
         ("1,,\n2,x,y\n3,u,v\n", ["column1", "column2", "column3"]),
+        (
+            "Team,Members,,\nRed,Ann,Bob,Cid\nBlue,Dan,Eve,Fay\n",
+            ["Team", "Members", "column3", "column4"],
+        ),
+        (
+            "word,translations,,,\nhouse,Haus,maison,casa,dom\ncat,Katze,chat,gato,kot\n",
+            ["word", "translations", "column3", "column4", "column5"],
+        ),
+        (
+            "Name,Phones,,,\nAnn,home,work,mobile,fax\nBob,home,mobile,x,y\n",
+            ["Name", "Phones", "column3", "column4", "column5"],
+        ),
+        (
+            "recipe,minutes\nsoup,carrot,leek,onion\nstew,5,6,7\nbroth,3,4,5\n",
+            ["recipe", "minutes", "column3", "column4"],
+        ),
+        ("Bob,,,\nAnn,x,y,z\nCid,u,v,w\n", ["Bob", "column2", "column3", "column4"]),
     ],
 )
 async def test_a_table_without_titles_is_as_it_was(
