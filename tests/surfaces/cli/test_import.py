@@ -95,6 +95,42 @@ def test_a_list_of_memories_is_taken_as_that(program: Program, tmp_path: Path) -
     assert [name for name in FOREIGN if name not in helped] == []
 
 
+DOTTED = "web.search.limit = 5\nagent.review = true\n"
+BRACES = "web = { search = { limit = 5 } }\n"
+
+
+@pytest.mark.parametrize("before", [DOTTED, BRACES])
+def test_what_cannot_be_added_is_to_be_written_by_hand(
+    program: Program, tmp_path: Path, before: str
+) -> None:
+    file = tmp_path / "state" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(before)
+    done = program("import", "--write", env={"LLM_CHAT_WEB_FETCH_TIMEOUT_MS": "7000"})
+    assert done.code != 0
+    assert "write it by hand" in done.err
+    assert "web.fetch.timeout = 7" in done.err.splitlines()
+    assert "Traceback" not in done.err
+    assert file.read_text() == before
+    done = program("config", "set", "web.fetch.render", "never")
+    assert 'web.fetch.render = "never"' in done.err.splitlines()
+    done = program("config", "set", "web.fetch.pdf_images", "true")
+    assert "Traceback" not in done.err
+    assert file.read_text() == before
+    assert program("config", "set", "web.search.limit", "6").code == 0
+    assert file.read_text() == before.replace("5", "6")
+
+
+def test_a_role_without_a_name_is_left_out(program: Program, tmp_path: Path) -> None:
+    named = tmp_path / "roles.json"
+    named.write_text(json.dumps({"subAgentProfiles": {"": "You wait.", "poet": "You write."}}))
+    done = program("import", str(named), "--write")
+    assert done.code == 0, done.err
+    assert "left out: agent.roles..persona lacks a name" in done.out
+    settings = tomllib.loads((tmp_path / "state" / "config.toml").read_text())
+    assert settings == {"agent": {"roles": {"poet": {"persona": "You write."}}}}
+
+
 def test_comments_and_order_stay(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("# top\nprofile = 'web'\n\n[web.search]  # mine\nlimit = 3\n")

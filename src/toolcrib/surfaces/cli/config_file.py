@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from toolcrib.core.config import branch_at, data_folder
 from toolcrib.core.errors import BadInput, Busy, ConfigError, StorageFailure
+from toolcrib.text.toml_values import inline_toml, toml_key
 
 LOCK_SECONDS = 10.0
 
@@ -54,21 +56,20 @@ def set_value(file: Path, key: str, text: str) -> Any:
 
     Raises:
         BadInput: no such setting, or no value of it.
-        ConfigError: the file is broken.
+        ConfigError: the file is broken, or the setting has to be written by hand.
         StorageFailure: the file cannot be read or written.
     """
     path = _path(key)
     failed: ConfigError | None = None
     with _alone():
         for value in _readings(text):
-            document = _read(file)
-            _put(document, path, value)
+            document, content = _with_values(file, {key: value})
             try:
                 _check(document, path, file)
             except ConfigError as error:
                 failed = failed or error
                 continue
-            _write(file, document.as_string())
+            _write(file, content)
             return value
     assert failed is not None
     # The file is as it was: what was typed is wrong.
@@ -92,10 +93,8 @@ def add_values(file: Path, fresh: Mapping[str, Any]) -> None:
         ConfigError, StorageFailure: as `set_value`.
     """
     with _alone():
-        document = _read(file)
-        for key, value in fresh.items():
-            _put(document, _path(key), value)
-        _write(file, document.as_string())
+        _, content = _with_values(file, fresh)
+        _write(file, content)
 
 
 def unset(file: Path, key: str) -> bool:
@@ -161,6 +160,36 @@ def _read(file: Path) -> Any:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise StorageFailure(f"{file} cannot be read: {error}.") from None
+
+
+def _with_values(file: Path, values: Mapping[str, Any]) -> tuple[Any, str]:
+    """A file with settings by their dotted names: the document, and its text.
+
+    Raises:
+        ConfigError, StorageFailure: as `set_value`.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    document = _read(file)
+    try:
+        for key, value in values.items():
+            _put(document, _path(key), value)
+        text: str = document.as_string()
+        # A table is put between dotted keys of the file, which then would be part of it.
+        if tomllib.loads(text) == document.unwrap():
+            return document, text
+    except (TOMLKitError, ValueError):
+        pass  # tables in braces take no further tables
+    lines = [
+        f"{'.'.join(map(toml_key, _path(key)))} = {inline_toml(tomlkit.item(value).unwrap())}"
+        for key, value in values.items()
+    ]
+    raise ConfigError(
+        f"{file} has dotted keys or tables in braces that cannot be added to: write it by hand. "
+        "Nothing was written.",
+        hint="\n".join(["Add above the first [table], or within the braces of its table:", *lines]),
+    )
 
 
 def _put(document: Any, path: list[str], value: Any) -> None:

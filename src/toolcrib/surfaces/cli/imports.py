@@ -159,7 +159,7 @@ def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any
     for key, setting, value in found.values:
         if value == []:
             continue
-        fault = _fault(setting, value)
+        fault = _fault(setting, value) if all(setting.split(".")) else "lacks a name"
         if fault:
             outcome = f"left out: {setting} {fault}"
         elif stands_in(there, setting.split(".")):
