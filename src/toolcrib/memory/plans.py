@@ -264,7 +264,8 @@ class Plans:
             steps: in their order.
             project: the number of the one that it belongs to.
             origin: where it comes from.
-            rewrites: write the steps of the conversation's own plan anew where that has this goal.
+            rewrites: write the steps of the conversation's own plan anew where that has this goal
+                and one of the steps.
 
         Raises:
             BadInput: the goal or the steps are empty or too long, or the steps too many.
@@ -273,15 +274,15 @@ class Plans:
         _check(goal, [step.text for step in drafts])
 
         def write(connection: sqlite3.Connection) -> Plan:
-            old = _of_goal(connection, goal, origin.session) if rewrites else None
+            old = _rewritten(connection, goal, drafts, origin.session) if rewrites else None
             number = old.id if old else _inserted(connection, goal, project, origin)
-            before = {step.text.casefold(): step for step in (old.steps if old else ())}
+            before = list(old.steps) if old else []
             connection.execute("DELETE FROM plan_step WHERE plan = ?", (number,))
             connection.executemany(
                 "INSERT INTO plan_step (plan, number, text, status, note, started, ended)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (number, place, draft.text, *_state(draft, before.get(draft.text.casefold())))
+                    (number, place, draft.text, *_state(draft, _taken(before, draft.text)))
                     for place, draft in enumerate(drafts, 1)
                 ],
             )
@@ -404,13 +405,28 @@ class Plans:
         return await self._rows.execute("DELETE FROM plan")
 
 
-def _of_goal(connection: sqlite3.Connection, goal: str, session: str) -> Plan | None:
-    """The conversation's own plan, where it has this goal."""
+def _rewritten(
+    connection: sqlite3.Connection, goal: str, drafts: Sequence[StepDraft], session: str
+) -> Plan | None:
+    """The conversation's own plan, where it has this goal and one of these steps.
+
+    Lists of tasks may all have the same goal, whatever they are about.
+    """
     row = connection.execute(
         "SELECT plan FROM plan_active WHERE session = ?", (session,)
     ).fetchone()
     plan = None if row is None else _existing(connection, row[0])
-    return plan if plan is not None and plan.goal.casefold() == goal.casefold() else None
+    if plan is None or plan.goal.casefold() != goal.casefold():
+        return None
+    texts = {draft.text.casefold() for draft in drafts}
+    return plan if any(step.text.casefold() in texts for step in plan.steps) else None
+
+
+def _taken(steps: list[PlanStep], text: str) -> PlanStep | None:
+    """The first of some steps that has this text, which is taken out of them."""
+    places = (n for n, step in enumerate(steps) if step.text.casefold() == text.casefold())
+    place = next(places, None)
+    return None if place is None else steps.pop(place)
 
 
 def _inserted(connection: sqlite3.Connection, goal: str, project: int, origin: Origin) -> int:
@@ -431,7 +447,8 @@ def _state(
     """Status, note, beginning and end of a step that is written, by what it was."""
     before = before or PlanStep(0, draft.text)
     status = draft.status or before.status
-    note = draft.note or before.note or (UNEXPLAINED if status == "blocked" else "")
+    remark = "" if before.status == "blocked" != status else before.note
+    note = draft.note or remark or (UNEXPLAINED if status == "blocked" else "")
     now = time.time()
     started = before.started or (now if status == "in_progress" else None)
     ended = (before.ended or now) if status == "done" else None

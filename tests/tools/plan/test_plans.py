@@ -113,6 +113,7 @@ async def test_the_words_that_models_write_for_a_status(box: Toolbox) -> None:
         ("Write it; keep it short", ["Write it; keep it short"]),
         ("Raise it from 1. to 2. step by step", ["Raise it from 1. to 2. step by step"]),
         (["1. Write it", "2. Test it"], ["1. Write it", "2. Test it"]),
+        (["1. [x] Write it", "2) [ ] Test it"], ["Write it", "Test it"]),
     ],
 )
 async def test_steps_in_one_text_are_split(box: Toolbox, steps: object, expected: object) -> None:
@@ -165,6 +166,31 @@ async def test_a_note_of_a_blocked_step_goes_with_the_block(box: Toolbox) -> Non
     )
     freed = await moved(box, 1, "pending")
     assert freed.data["steps"][0]["note"] == ""
+
+
+def tasks(*pairs: tuple[str, str]) -> dict[str, Any]:
+    return {"todos": [{"content": text, "status": status} for text, status in pairs]}
+
+
+async def test_a_list_that_is_written_again_says_only_what_is_so(box: Toolbox) -> None:
+    await box.call("todo_write", tasks(("Sow", "blocked"), ("Pick", "cancelled")))
+    again = await box.call("todo_write", tasks(("Sow", "done"), ("Pick", "cancelled")))
+    assert [step["note"] for step in again.data["steps"]] == ["", "cancelled"]
+
+
+async def test_a_list_of_other_tasks_leaves_the_unfinished_one(box: Toolbox) -> None:
+    first = await box.call("todo_write", tasks(("Mend login", "in_progress"), ("Write", "pending")))
+    other = await box.call("todo_write", tasks(("Look at the weather", "pending")))
+    assert other.data["id"] != first.data["id"]
+    there = await box.call("get_plan", {"id": first.data["id"]})
+    assert [step["text"] for step in there.data["steps"]] == ["Mend login", "Write"]
+
+
+async def test_steps_of_the_same_text_have_their_own_states(box: Toolbox) -> None:
+    await box.call("todo_write", tasks(("Test", "done"), ("Code", "done"), ("Test", "pending")))
+    again = {"goal": "Tasks", "steps": ["Test", "[x] Code", "Test"]}
+    result = await box.call("create_plan", again)
+    assert [step["status"] for step in result.data["steps"]] == ["done", "done", "pending"]
 
 
 async def test_several_plans_and_the_one_in_work(box: Toolbox) -> None:

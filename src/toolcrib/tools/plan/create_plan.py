@@ -14,7 +14,7 @@ from toolcrib.memory.place import origin_of, project_of
 from toolcrib.memory.plans import MARKS, Plans, StepDraft, StepStatus
 
 _BULLET = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?")
-_BOX = re.compile(r"\s*(?:[-*•+]\s+)?\[([ xX>~/!-]?)\]\s+")
+_BOX = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?\[([ xX>~/!-]?)\]\s+")
 _BOXES: dict[str, StepStatus] = {
     **dict.fromkeys(("", " "), "pending"),
     **dict.fromkeys((">", "~", "/"), "in_progress"),
@@ -22,6 +22,8 @@ _BOXES: dict[str, StepStatus] = {
     "x": "done",
 }
 _NUMBER = re.compile(r"(?:(?<=\s)|\A)(\d{1,2})[.)]\s+")
+CANCELLED = "-"
+"""The box of a step that is left undone, as other lists of tasks have it."""
 MIN_PARTS = 2
 """So many with a semicolon between them may be one sentence."""
 
@@ -51,7 +53,8 @@ def _draft(text: str) -> StepDraft:
     found = _BOX.match(text)
     if found is None:
         return StepDraft(text)
-    return StepDraft(text[found.end() :], _BOXES[found[1].lower()])
+    note = "cancelled" if found[1] == CANCELLED else ""
+    return StepDraft(text[found.end() :], _BOXES[found[1].lower()], note)
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
@@ -73,7 +76,8 @@ def _text(step: Any) -> Any:
     known: dict[str, str] = package_table("compat/models.toml")["words"]["update_plan_step"][
         "status"
     ]
-    mark = MARKS.get(known.get(word, word))
+    cancelled = word in ("cancelled", "canceled")
+    mark = CANCELLED if cancelled else MARKS.get(known.get(word, word))
     return text if mark is None else f"[{mark}] {text}"
 
 
