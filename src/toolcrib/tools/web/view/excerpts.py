@@ -31,6 +31,7 @@ from toolcrib.tools.web.view.page_search import (
     find,
     first_place,
     folded,
+    listed_count,
 )
 from toolcrib.web.page import Page
 from toolcrib.web.page_reader import Render
@@ -538,7 +539,8 @@ class _ExcerptBuilder:
         from_here = f" from {self.start:,} on" if self.request.offset else ""
         partly = ", in part only" if finding.partly else ""
         places = len(finding.ranked)
-        both = f" ({places:,} in all)" if sum(finding.counts) != places else ""
+        listed = map(listed_count, finding.counts, finding.exact)
+        both = f" ({places:,} in all)" if sum(listed) != places else ""
         rest = f"; {displayed:,} shown" if displayed < places else ""
         return f"Places found{from_here}{partly}: {counts}{both}{rest}"
 
@@ -670,4 +672,6 @@ def _term_count(term: Term, count: int, exact: int, *, partly: bool) -> str:
     """How often a term was found: as it stands, and in words like it."""
     if exact == count or partly:
         return f"{term.named} {count or 'nowhere'}"
-    return f"{term.named} {exact or 'nowhere'}, words like it {count - exact:,}"
+    like, listed = count - exact, listed_count(count, exact) - exact
+    of_all = f"{listed:,} of {like:,}" if listed < like else f"{like:,}"
+    return f"{term.named} {exact or 'nowhere'}, words like it {of_all}"

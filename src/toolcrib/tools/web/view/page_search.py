@@ -153,10 +153,15 @@ def find(
     exact = tuple(sum(s > EXACT_SHARE for s in scored.values()) for scored in scores)
     counts = tuple(map(len, lists))
     # Beside what was asked for itself, much that is like it only takes room.
-    lists = [r[: n + MAX_LIKE_EXACT] if n else r for r, n in zip(lists, exact, strict=True)]
+    lists = [r[: listed_count(len(r), n)] for r, n in zip(lists, exact, strict=True)]
     ranked = _in_turns(lists)
     partly = least == MIN_PARTIAL_SHARE and bool(ranked)
     return PageMatches(tuple(page.chunks), tuple(ranked), counts, exact, partly)
+
+
+def listed_count(count: int, exact: int) -> int:
+    """How many of the chunks that a term met are listed, by how many have it as it stands."""
+    return min(count, exact + MAX_LIKE_EXACT) if exact else count
 
 
 def chunks_of(text: str, start: int, end: int) -> list[PageChunk]:
