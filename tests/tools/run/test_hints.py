@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Toolbox
+from toolcrib.tools.run.report import without_library_frames
 
 pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(120)]
 NO_NETWORK = "[it has no network: name the hosts in 'network', and the user is asked]"
@@ -210,14 +211,51 @@ async def test_what_never_ends_is_told_how_to_go_on(box: Toolbox, tmp_path: Path
 async def test_a_file_for_python_is_a_command(box: Toolbox) -> None:
     text = (await box.call("run_python", {"file": "x.py"})).render()
     assert 'run_command command="python3 x.py" runs a file' in text
+    text = (await box.call("run_python", {"file": "my file.py"})).render()
+    assert "python3 'my file.py'" in text
 
 
 async def test_frames_of_libraries_are_one_line(box: Toolbox) -> None:
     code = "import json\n\ndef own(text):\n    return json.loads(text, strict=0)\n\nown('{]')\n"
     result = await box.call("run_python", {"code": code})
     assert "in own" in result.text and "Expecting property name" in result.text
-    assert "frames of the standard library …" in result.text
-    assert "json/decoder.py" not in result.text
-    assert "json/decoder.py" in result.data["stderr"]
+    assert "… 2 frames of the standard library …\n" in result.text
+    assert "json/__init__.py" not in result.text
+    assert "in raw_decode" in result.text  # the last of them: it raised
+    assert "json/__init__.py" in result.data["stderr"]
     short = await box.call("run_python", {"code": "def own():\n    return 1 / 0\n\nown()\n"})
     assert "frames of" not in short.text and short.text.count("line") >= 2
+
+
+async def test_frames_of_the_workspace_stay(box: Toolbox, tmp_path: Path) -> None:
+    folder = tmp_path / "work" / "lib" / "python3" / "app"
+    folder.mkdir(parents=True)
+    frames = "\n".join(f"def f{n}():\n    f{n + 1}()" for n in range(4))
+    (folder / "main.py").write_text(f"{frames}\ndef f4():\n    1 / 0\nf0()\n")
+    text = (await box.call("run_command", {"command": f"python3 {folder}/main.py"})).text
+    assert "ZeroDivisionError" in text and "frames of" not in text, text
+    assert all(f"in f{n}" in text for n in range(5))
+
+
+async def test_a_traceback_in_a_log_stays_whole(box: Toolbox, tmp_path: Path) -> None:
+    frame = '  File "/usr/lib/python3.11/json/x.py", line 3, in f\n    foo()\n'
+    log = f"Traceback (most recent call last):\n{frame * 5}ValueError: x\n"
+    (tmp_path / "work" / "err.log").write_text(log)
+    text = (await box.call("run_command", {"command": "cat err.log"})).text
+    assert text.startswith(log), text
+
+
+def test_frames_of_packages_are_named_and_the_last_stays() -> None:
+    frame = '  File "/opt/{}-packages/{}/a.py", line 3, in f\n    foo()\n    ^^^\n'
+    listed = [frame.format("site", "one"), frame.format("dist", "two"), frame.format("site", "x")]
+    own = '  File "/home/ann/main.py", line 3, in <module>\n    run()\n'
+    text = f"Traceback (most recent call last):\n{own}{''.join(listed)}KeyError: 'x'\n"
+    left = f"  … 2 frames of one, two …\n{listed[2]}"
+    assert without_library_frames(text, []) == text.replace("".join(listed), left)
+    assert without_library_frames(text, ["/opt"]) == text
+
+
+def test_a_path_without_end_is_no_frame() -> None:
+    # With an expression that looks for the folder anywhere, this would take some minutes.
+    text = 'Traceback (most recent call last):\n  File "' + "/lib/python3.1" * 30_000
+    assert without_library_frames(text, []) == text

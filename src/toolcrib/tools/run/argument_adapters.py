@@ -31,7 +31,7 @@ def python(arguments: dict[str, Any]) -> None:
     if "code" not in arguments and (file := arguments.get("file") or arguments.get("path")):
         raise BadInput(
             "run_python runs code, no file.",
-            hint=f'run_command command="python3 {str(file)[:200]}" runs a file.',
+            hint=f'run_command command="python3 {shlex.quote(str(file)[:200])}" runs a file.',
         )
     _language(arguments, PYTHON)
     network(arguments)

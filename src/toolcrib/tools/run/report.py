@@ -142,9 +142,8 @@ async def report(
         pictures: what it showed; those among the files that it made come after them.
     """
     size = ring.total + ran.stdout.size + ran.stderr.size
-    body, data = await in_thread_if_large(
-        size, lambda: (without_library_frames(printed(ring_text(ring))).strip("\n"), _facts(ran))
-    )
+    own = [root.real for root in ctx.use(Workspace).roots]
+    body, data = await in_thread_if_large(size, lambda: (_body(ring, ran, own), _facts(ran)))
     body, whole = ("", body) if quiet else (body, "")
     outcome = ran.outcome
     error = _stopped(ran, limit, tool)
@@ -204,6 +203,12 @@ async def _made_pictures(ctx: Ctx, ran: RunResult, count: int) -> list[Image]:
     return await in_thread(lambda _: first_pictures(contents()))
 
 
+def _body(ring: Ring, ran: RunResult, own: Sequence[str]) -> str:
+    """The output as text; a log that a command writes out is left as it is, frames and all."""
+    text = printed(ring_text(ring)).strip("\n")
+    return without_library_frames(text, own) if _TRACEBACK in str(ran.stderr) else text
+
+
 def _facts(ran: RunResult) -> dict[str, Any]:
     return {
         "exit_code": ran.exit_code,
@@ -219,22 +224,45 @@ def _facts(ran: RunResult) -> dict[str, Any]:
     }
 
 
-_FRAME = (
-    r'  File "(?:<frozen [^"\n]*>|[^"\n]*/(?:lib/python3[.\d]*|(?:site|dist)-packages)/[^"\n]*)"'
-    r", line \d+.*\n(?:    .*\n)*"
-)
-_FRAMES = re.compile(rf"(?:{_FRAME}){{3,}}")
+MIN_FRAMES = 3
+_TRACEBACK = "Traceback (most recent call last)"
+_FRAME = re.compile(r'  File "([^"\n]{1,1000})", line \d')
+_LIBRARY = re.compile(r"<frozen |/(?:.*/)?(?:lib/python3[.\d]*|(?:site|dist)-packages)/")
 _PACKAGE = re.compile(r"-packages/(\w+)")
 
 
-def without_library_frames(text: str) -> str:
-    """A text in which frames of a traceback that are of libraries stand as one line."""
+def without_library_frames(text: str, own: Sequence[str]) -> str:
+    """A text in which frames of a traceback that are of libraries stand as one line.
 
-    def line(frames: re.Match[str]) -> str:
-        names = dict.fromkeys(_PACKAGE.findall(frames[0])) or ["the standard library"]
-        return f"  … {frames[0].count('  File ')} frames of {', '.join(names)} …\n"
+    The last of them stays: it is the one that raised, or that called what is not left out.
 
-    return _FRAMES.sub(line, text) if "Traceback (most recent" in text else text
+    Args:
+        text: the output.
+        own: folders of the user; no frame of a file beneath them is left out.
+    """
+    lines: list[str] = []
+    frames: dict[int, str] = {}
+    for line in text.split("\n"):
+        found = _FRAME.match(line)
+        path = found[1] if found else ""
+        if _LIBRARY.match(path) and not any(path.startswith(f"{folder}/") for folder in own):
+            frames[len(lines)] = path
+        elif found or not line.startswith("    "):
+            _fold(lines, frames)
+        lines.append(line)
+    _fold(lines, frames)
+    return "\n".join(lines)
+
+
+def _fold(lines: list[str], frames: dict[int, str]) -> None:
+    """Put one line in the place of frames, by the number of the first line of each."""
+    if len(frames) >= MIN_FRAMES:
+        first, *_, last = frames
+        packages = (_PACKAGE.search(frames[place]) for place in [*frames][:-1])
+        names = list(dict.fromkeys(found[1] if found else "" for found in packages))
+        listed = some_of(filter(None, names)) or "the standard library"
+        lines[first:last] = [f"  … {len(frames) - 1} frames of {listed} …"]
+    frames.clear()
 
 
 LOST_MARK = "\n[{count:,} bytes not kept, from offset {offset}]\n"
