@@ -298,6 +298,32 @@ async def test_code_beside_the_tests_is_found(tmp_path: Path) -> None:
             assert result.text.startswith("PASSED (pytest): 1 passed"), result.render()
 
 
+async def test_modules_of_python_and_of_the_environment_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "work"
+    for name, text in {
+        "lib/helper.py": "NUMBER = 1\n",
+        "proj/random.py": "raise SystemExit('not of Python')\n",
+        "proj/src/inner.py": "",
+        "proj/tests/test_f.py": "import helper\n\ndef test_f():\n    assert helper.NUMBER\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(folder / "lib"))
+    settings = {
+        "store": {"url": f"sqlite:///{tmp_path}/store.db"},
+        "run": {"environment": ["PYTHONPATH"]},
+    }
+    async with Toolbox(settings, workspace=folder) as box:
+        result = await box.call("run_tests", {"path": "proj"})
+        assert result.text.startswith("PASSED (pytest): 1 passed"), result.render()
+        (folder / "proj/pytest.ini").write_text("[pytest]\npythonpath = src\n")
+        (folder / "proj/tests/test_g.py").write_text("import inner\n\ndef test_g(): pass\n")
+        result = await box.call("run_tests", {"path": "proj"})
+        assert result.text.startswith("PASSED (pytest): 2 passed"), result.render()
+
+
 async def test_a_runner_that_cannot_start_has_run_no_tests(box: Toolbox) -> None:
     for runner, code in (("no_such_runner --all", 127), ("/etc/passwd", 126)):
         result = await box.call("run_tests", {"runner": runner})

@@ -83,7 +83,7 @@ async def run_tests(
             tool=run_tests.name,
             cwd=chosen.cwd,
             seconds=limit,
-            env={**tools.environment, **CI, **chosen.environment},
+            env={**tools.environment, **CI},
             readable=(*tools.readable, *chosen.readable),
             network=await ctx.use(NetworkRequests).of(ctx, None),
             on_output=follower,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx
@@ -129,7 +129,6 @@ class SuiteRunner:
     cwd: SafePath
     readable: Folders = ()
     understood: Callable[[str], SuiteTotals] | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> SuiteRunner:
@@ -279,14 +278,21 @@ def _of_interpreter(ctx: Ctx, name: str, place: ProjectPlace, inside: str) -> Su
         if own:
             start, readable = [own], tuple(prefix_of(own)) + readable
     is_module = start[-1] == "-m"
-    # As `python -m pytest` has it: code beside the tests is found without being installed.
-    found_in = {} if is_module else {"PYTHONPATH": place.root.absolute}
     words = ["pytest"] if is_module else []
+    if not is_module and not _has_python_path(place.root):
+        # As `python -m pytest` has it: code beside the tests is found without being installed.
+        # In PYTHONPATH it would stand before the modules of Python that pytest itself loads.
+        words += ["-o", f"pythonpath={shlex.quote(place.root.absolute)}"]
     words += ["-p", "no:cacheprovider", "--color=no", "-rfE", "--tb=short", "-q"]
     if place.target:
         words.append(f"{place.target}::{inside}" if inside else place.target)
-    argv = [*start, *words]
-    return SuiteRunner(name, argv, place.root, readable, runner_output.pytest, found_in)
+    return SuiteRunner(name, [*start, *words], place.root, readable, runner_output.pytest)
+
+
+def _has_python_path(root: SafePath) -> bool:
+    """Whether settings of pytest, here or above, may say themselves where code is found."""
+    names = (*PYTHON, ".pytest.ini", "pytest.toml", ".pytest.toml")
+    return any("pythonpath" in text_of(here, name) for here in root.upwards() for name in names)
 
 
 def _of_unittest(place: ProjectPlace) -> list[str]:
