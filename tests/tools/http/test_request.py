@@ -551,3 +551,43 @@ async def test_query_parameters_beside_the_url_go_into_it(server, box):
         assert server.last.query == query
     await box.call("http_request", {"url": f"{server.url}/x?a=1", "params": {"b": 2}})
     assert server.last.query == [("a", "1"), ("b", "2")]
+
+
+@pytest.mark.parametrize(
+    ("given", "query"),
+    [
+        ({"params": "q=x%20y&page=2"}, [("q", "x y"), ("page", "2")]),
+        ({"params": "?q=x"}, [("q", "x")]),
+        ({"params": '{"q": "a&b"}'}, [("q", "a&b")]),
+        ({"query": '{"q": "a&b"}'}, [("q", "a&b")]),
+        ({"params": [{"name": "q", "value": "x"}, {"key": "n", "value": 1}]}, ["q=x", "n=1"]),
+        ({"params": {"a": True, "b": None, "c": [False, 2.5]}}, ["a=true", "c=false", "c=2.5"]),
+        ({"params": {"a": None}}, []),
+    ],
+)
+@pytest.mark.parametrize("place", ["url", "uri", "endpoint", "link"])
+async def test_forms_of_query_parameters(server, box, place, given, query):
+    server["/x"] = Reported({})
+    result = await box.call("http_request", {place: f"{server.url}/x", **given})
+    assert result.error is None, result.render()
+    assert server.last.query == [tuple(p.split("=")) if isinstance(p, str) else p for p in query]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "POST", "query": "{ viewer { login } }"},
+        {"query": "plain=words"},
+        {"params": "words"},
+        {"params": "a=1#b"},
+        {"params": {"a": {"x": 1}}},
+        {"params": [{"name": "q", "val": "x"}]},
+        {"params": ["q"]},
+        {"params": 7},
+    ],
+)
+async def test_what_are_no_query_parameters_is_refused(server, box, given):
+    server["/x"] = Reported({})
+    result = await box.call("http_request", {"url": f"{server.url}/x", **given})
+    assert result.error is not None and "has no argument" in result.error.message
+    assert server.requested == []

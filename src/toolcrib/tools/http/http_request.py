@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -22,6 +23,7 @@ from toolcrib.core.tool import (
 from toolcrib.files.paths import WritablePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
+from toolcrib.text.json_values import json_value
 from toolcrib.tools.http.service_request import (
     ServiceRequest,
     checked_login,
@@ -30,7 +32,9 @@ from toolcrib.tools.http.service_request import (
     header_texts,
 )
 
+URL_NAMES = ("url", "uri", "endpoint", "link")
 QUERY_NAMES = ("params", "queryparams", "query")
+_PAIRS = re.compile(r"[?&]?[^\s=&{\[\"#][^\s=&#]*=[^#]*")
 PLAIN_ACCEPTS = frozenset(
     {"*/*", "application/json", "application/xml", "text/plain", "text/html", "text/*"}
 )
@@ -56,12 +60,44 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
 
 
 def _adapt(given: dict[str, Any]) -> None:
-    """Put query parameters that stand beside the URL into it."""
-    pairs = next((given.pop(name) for name in QUERY_NAMES if given.get(name)), None)
-    if isinstance(pairs, dict) and isinstance(given.get("url"), str):
-        url, mark, fragment = given["url"].partition("#")
-        joint = "&" if "?" in url else "?"
-        given["url"] = f"{url}{joint}{urlencode(pairs, doseq=True)}{mark}{fragment}"
+    """Put query parameters that stand beside the URL into it; what is none stays, to be refused."""
+    place = next((name for name in URL_NAMES if isinstance(given.get(name), str)), "")
+    name = next((name for name in QUERY_NAMES if given.get(name)), "")
+    query = _query(given[name], is_plain=name != "query") if place and name else None
+    if query is None:
+        return
+    del given[name]
+    url, mark, fragment = given[place].partition("#")
+    joint = "" if url[-1:] in ("?", "&") else "&" if "?" in url else "?"
+    given[place] = f"{url}{joint if query else ''}{query}{mark}{fragment}"
+
+
+def _query(value: Any, *, is_plain: bool) -> str | None:
+    """Parameters as they stand in a URL; None for what is none, as a query of GraphQL.
+
+    Args:
+        value: what was given: an object, a list of names with values, or either as text.
+        is_plain: a text may be what stands in the URL, too.
+    """
+    if isinstance(value, str):
+        if is_plain and _PAIRS.fullmatch(value.strip()):
+            return value.strip().lstrip("?&")
+        value = json_value(value)
+    if isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, list) and all(map(_is_pair, value)):
+        pairs = [(one.get("name", one.get("key")), one.get("value")) for one in value]
+    else:
+        return None
+    flat = [(n, v) for n, many in pairs for v in (many if isinstance(many, list) else [many])]
+    if not all(isinstance(n, str) and isinstance(v, str | int | float | None) for n, v in flat):
+        return None
+    texts = [(n, str(v).lower() if isinstance(v, bool) else v) for n, v in flat if v is not None]
+    return urlencode(texts)
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, dict) and item.keys() in ({"name", "value"}, {"key", "value"})
 
 
 async def _refuse_failing(given: Mapping[str, Any], ctx: Ctx) -> None:
@@ -79,7 +115,7 @@ async def _refuse_failing(given: Mapping[str, Any], ctx: Ctx) -> None:
     ),
     aliases=("http_get", "api_request", "api_call", "download_file"),
     argument_aliases=other_names(
-        url=("uri", "endpoint", "link"),
+        url=URL_NAMES[1:],
         method=("verb", "http_method"),
         body=("json",),
         save_as=("path", "output", "output_path", "save_to", "filename", "destination"),
