@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.middleware.conftest import Make
@@ -31,3 +33,12 @@ async def test_oversized_arguments_are_refused(make: Make) -> None:
         assert result.error is not None
         assert result.error.code == "too_large"
         assert "limits.max_argument_chars" in result.error.hint
+
+
+async def test_a_guess_needs_more_than_a_letter_or_two(tmp_path: Path) -> None:
+    async with Toolbox(workspace=tmp_path) as box:
+        with_letter = await box.call("diff_files", {"a": "x", "b": "y", "algorithm": "patience"})
+        with_two = await box.call("edit_lines", {"path": "x", "operation": "insert", "top": "3"})
+    for result in (with_letter, with_two):
+        assert result.error is not None and "has no argument" in result.error.message
+        assert "Did you mean" not in result.error.hint

@@ -13,12 +13,13 @@ from typing import Any, is_typeddict
 
 from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
-from toolcrib.core.errors import BadInput, ConfigError, DnsFailure, Network, TooLarge, ToolError
+from toolcrib.core.errors import BadInput, ConfigError, ConnectionFailed, TooLarge, ToolError
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Parameter, Tool, record_fields
 from toolcrib.files.paths import Workspace
 from toolcrib.middleware.coercion import MAX_ITEMS, as_number, coerce, json_inside, one_of
+from toolcrib.net.egress.public_url import is_reference
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
 # names, "3" and "3,000" for numbers, "true" for true, one value where a list is wanted, JSON
@@ -39,6 +40,8 @@ AMOUNTS = {
 
 MIN_LIKENESS = 0.8
 """How like a name of an argument must be for a guess; limit and delimiter are 0.71."""
+MIN_GUESS = 3
+"""Characters of a name that is guessed: top is no `to`."""
 Pins = Mapping[str, Mapping[str, Any]]
 NOTHING: Pins = {}
 
@@ -255,14 +258,20 @@ def usage(tool: Tool) -> str:
 
 def _unknown(tool: Tool, name: str, value: Any) -> BadInput:
     """The error for a name that is none; it guesses what was meant where the value fits, too."""
-    known = {p.name: p for p in tool.parameters}
+    known = {p.name: p for p in tool.parameters if len(p.name) >= MIN_GUESS}
     near = nearest(name, known, count=1, min_ratio=MIN_LIKENESS)
-    near = near or [other for other in known if plain(name).startswith(plain(other))][:1]
+    near = near or [other for other in known if _begins_with(name, other)][:1]
     near = [other for other in near if _is_of_kind(known[other], value)]
     guess = f"Did you mean '{near[0]}'? " if near else ""
     message = f"{tool.name} has no argument '{str(name)[:80]}'."
     facts = {} if near else {"unknown": str(name)[:80]}  # no slip of the pen, but another's
     return BadInput(message, hint=guess + usage(tool), **facts)
+
+
+def _begins_with(name: str, other: str) -> bool:
+    """Whether a name is another and more, with enough of it the same to be no chance."""
+    whole, start = plain(name), plain(other)
+    return 2 * len(start) >= len(whole) and whole.startswith(start)
 
 
 def _is_of_kind(parameter: Parameter, value: Any) -> bool:
@@ -336,9 +345,11 @@ async def validate(call: Call, proceed: Proceed) -> Result:
         if error.hint == BadInput.default_hint:
             error.hint = usage(call.tool)
         raise
-    except Network as error:
-        url = "" if isinstance(error, DnsFailure) else str(bound.get("url") or "")
-        if url.startswith("https://") and "https:" not in str(call.arguments):
+    except ConnectionFailed as error:
+        named = rename(call.tool, _as_mapping(call.tool, call.arguments), call.naming)
+        typed, url = str(named.get("url") or ""), str(bound.get("url") or "")
+        has_scheme = "://" in typed or typed.lstrip(" \t\r\n<>\"'").startswith("//")
+        if url.startswith("https://") and not has_scheme and not is_reference(typed):
             error.hint = f"https:// was added to the address; try http:{url[6:206]}."
         raise
 

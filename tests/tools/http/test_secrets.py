@@ -13,6 +13,8 @@ import pytest
 from tests.servers.api import Reported, echo
 from tests.tools.http.conftest import TOKEN, USER
 from toolcrib.core.context import Caller
+from toolcrib.net.egress.public_url import References
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 BASIC = base64.b64encode(USER.encode()).decode()
@@ -254,5 +256,12 @@ async def test_an_address_completed_with_https_that_does_not_answer_names_http(s
     async with Toolbox(settings(egress=egress)) as box:
         failed = await box.call("http_request", {"url": "127.0.0.1:443/x"})
         assert "https:// was added to the address; try http://127.0.0.1/x" in failed.render()
-        named = await box.call("http_request", {"url": "https://127.0.0.1:443/x"})
-        assert "was added" not in named.render() and named.error
+        for typed in ("https://127.0.0.1:443/x", "HTTPS://127.0.0.1:443/x", "//127.0.0.1/x"):
+            named = await box.call("http_request", {"url": typed})
+            assert "was added" not in named.render() and named.error, typed
+        session = await box.use(Sessions).load("s")
+        name = await box.use(References).shorten(f"https://127.0.0.1:443/{'x' * 200}", session)
+        for typed in (name, name.replace("://", ":")):
+            referred = await box.call("http_request", {"url": typed}, session="s")
+            assert "was added" not in referred.render(), typed
+            assert referred.error and referred.error.code == "connection_failed", referred.render()
