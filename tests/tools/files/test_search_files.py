@@ -215,3 +215,8 @@ async def test_a_document_is_said_not_to_be_searched(box: Toolbox, ws: Path) -> 
     found = await box.call("search_files", {"pattern": "warranty", "path": "long.pdf"})
     assert found.text.startswith("long.pdf was not searched; not searched: 1 binary (long.pdf); ")
     assert 'read_file path="long.pdf" focus=' in found.text
+    (ws / "core.bin").write_bytes(b"\0\1\2warranty\0")
+    both = await box.call("search_files", {"pattern": "warranty", "glob": "*.{bin,pdf}"})
+    assert 'read_file path="long.pdf" focus=' in both.text
+    plain = await box.call("search_files", {"pattern": "warranty", "path": "core.bin"})
+    assert "1 binary (core.bin)" in plain.text and "read_file" not in plain.text

@@ -53,7 +53,9 @@ class LeftOut:
             more = ", …" if len(paths) > MAX_NAMED else ""
             name = one if len(paths) == 1 else several
             parts.append(f"{len(paths):,} {name} ({named}{more})")
-            if reason in _ARGUMENTS:
+            if reason == "binary":
+                paths = [path for path in paths if _is_document(path)]
+            if reason in _ARGUMENTS and paths:
                 arguments.append(_ARGUMENTS[reason].format(path=display(paths[0])))
         if not parts:
             return ""
@@ -76,6 +78,16 @@ _ARGUMENTS: dict[LeftOutReason, str] = {
     "binary": 'read_file path="{path}" focus="…" finds words in a document',
 }
 """The argument that has a thing searched all the same."""
+
+_DOCUMENTS = (
+    *(".pdf", ".docx", ".docm", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm", ".doc", ".ppt"),
+    *(".xls", ".msg", ".odt", ".ods", ".odp", ".rtf", ".epub"),
+)
+
+
+def _is_document(path: str) -> bool:
+    """Whether its name is that of a document, of which `read_file` makes text."""
+    return path.lower().endswith(_DOCUMENTS)
 
 
 def left_out_of(
