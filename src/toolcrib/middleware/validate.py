@@ -349,7 +349,8 @@ async def validate(call: Call, proceed: Proceed) -> Result:
         named = rename(call.tool, _as_mapping(call.tool, call.arguments), call.naming)
         typed, url = str(named.get("url") or ""), str(bound.get("url") or "")
         has_scheme = "://" in typed or typed.lstrip(" \t\r\n<>\"'").startswith("//")
-        if url.startswith("https://") and not has_scheme and not is_reference(typed):
+        is_bare = typed and not has_scheme and not is_reference(typed)
+        if is_bare and url.startswith("https://"):
             error.hint = f"https:// was added to the address; try http:{url[6:206]}."
         raise
 
