@@ -38,7 +38,7 @@ AMOUNTS = {
 """Arguments of which the nearest possible value means the same, but for how much."""
 
 
-MIN_LIKENESS = 0.8
+MIN_LIKENESS = 0.75
 """How like a name of an argument must be for a guess; limit and delimiter are 0.71."""
 MIN_GUESS = 3
 """Characters of a name that is guessed: top is no `to`."""
