@@ -29,8 +29,8 @@ async def change_database(
     """Change a SQLite database by SQL; the user is asked.
 
     Several statements are one transaction. The user sees the rows that it touches, and
-    `undo_changes` brings the database back. With `dry_run` it only shows them. CREATE TABLE
-    in a file that is not there yet makes it.
+    `undo_changes` brings the database back. With `dry_run` it only shows them. A
+    source may be missing where the first statement sets up a table.
     """
     if not sql.strip():
         raise BadInput("There is no SQL.", hint="Send an INSERT, UPDATE, DELETE or CREATE.")
