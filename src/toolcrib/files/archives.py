@@ -72,6 +72,10 @@ class ArchiveLimits:
     ratio: int = 200
     free: int = 10_000_000
 
+    def max_bytes(self, size: int) -> int:
+        """How many bytes an archive of this size may unpack to."""
+        return min(self.total, max(self.free, size * self.ratio))
+
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
@@ -123,7 +127,7 @@ class Archive:
         self._inner = inner
         self._limits = limits
         self._check = check
-        self._max_bytes = min(limits.total, max(limits.free, size * limits.ratio))
+        self._max_bytes = limits.max_bytes(size)
         self._read = 0
         with _readable():
             self.members = tuple(self._members(listing))
@@ -291,6 +295,31 @@ class _Tar:
         return found
 
 
+class _Compressed:
+    """One file alone, compressed.
+
+    Args:
+        file: what it is compressed to.
+        name: what it is unpacked as.
+        max_bytes: how far it is looked at.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, max_bytes: int) -> None:
+        self._file, self._name, self._max_bytes = file, name, max_bytes
+
+    def listed(self) -> Iterator[tuple[str, str, int, int | None, float]]:
+        size, stream = 0, self.stream(0)
+        while size <= self._max_bytes and (chunk := stream.read(_READ_BYTES)):
+            size += len(chunk)
+        yield self._name, "file", size, None, 0.0
+
+    def stream(self, index: int) -> IO[bytes]:
+        self._file.seek(index)
+        head = self._file.read(512)
+        self._file.seek(index)
+        return cast("IO[bytes]", _tar_bytes(self._file, head))
+
+
 class _Guarded(io.RawIOBase):
     """The bytes of an archive: no header can ask for more than `max_read` at once."""
 
@@ -359,6 +388,7 @@ def open_archive(
     check: Callable[[], None],
     *,
     listing: bool = False,
+    name: str = "",
 ) -> Archive:
     """Read the list of an archive and refuse it where any member is not a plain file or folder.
 
@@ -368,6 +398,7 @@ def open_archive(
         limits: how much it may hold.
         check: called between two steps.
         listing: whether nothing is unpacked, so that links and the like are shown.
+        name: of the archive; `x.txt.gz` may be one file alone.
 
     Raises:
         UnsupportedContent: neither zip nor tar (plain, gzip, bzip2, xz), or encrypted.
@@ -380,8 +411,15 @@ def open_archive(
         file.seek(0)
         plain = _tar_bytes(file, head)
         if plain is not None:
-            tar = _Tar(cast("BinaryIO", _Guarded(plain)))
-            return Archive(tar, size, limits, check, listing=listing)
+            inner: _Inner
+            try:
+                inner = _Tar(cast("BinaryIO", _Guarded(plain)))
+            except tarfile.ReadError:
+                alone = _name_alone(name)
+                if not alone or plain is file:
+                    raise
+                inner = _Compressed(file, alone, limits.max_bytes(size))
+            return Archive(inner, size, limits, check, listing=listing)
         if head[:2] == b"PK" and zipfile.is_zipfile(file):
             _refuse_many(file, limits)
             file.seek(0)
@@ -390,6 +428,13 @@ def open_archive(
     raise UnsupportedContent(
         "The file is not a zip or tar archive.", hint="Formats: zip, tar, tar.gz, tar.bz2, tar.xz."
     )
+
+
+def _name_alone(name: str) -> str:
+    """The name of what a file holds that is compressed alone; "" where it should be a tar."""
+    stem, dot, ending = name.rpartition(".")
+    is_tar = name.lower().endswith(tuple(FORMATS))
+    return stem if dot and ending.lower() in ("gz", "bz2", "xz") and not is_tar else ""
 
 
 def _refuse_many(file: BinaryIO, limits: ArchiveLimits) -> None:

@@ -44,7 +44,7 @@ def begin_run() -> int:
             while not _took(gate, fcntl.LOCK_EX):
                 if time.monotonic() > until:
                     raise Busy(
-                        "A git tool has been at work for long, and no program may begin meanwhile.",
+                        "Git or a search takes long, and no program may begin meanwhile.",
                         hint="Wait for it, or cancel it.",
                     )
                 time.sleep(PAUSE_SECONDS)

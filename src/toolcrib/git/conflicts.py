@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from toolcrib.core.errors import BadInput
@@ -18,6 +19,8 @@ STAGES = {"1": "base", "2": "ours", "3": "theirs"}
 SUBMODULE = "160000"
 MAX_REGIONS = 20
 BINARY_SNIFF_BYTES = 8_000
+MAX_SHARED = 1
+"""Lines of the rest of a file, such as a bracket, that its conflict may have as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def view(name: str, found: ConflictSides, *, whole: bool) -> str:
         return f"{printable(name)}: a submodule ({at})"
     if not found.merged:
         return f"{printable(name)}: binary on both sides ({', '.join(present)})"
-    regions = _regions(found.merged)
+    regions, _ = _parts(found.merged)
     limit = MAX_REGIONS * 10 if whole else MAX_REGIONS
     lines = [f"{printable(name)}: {counted(len(regions), 'conflict')}"]
     for region in regions[:limit]:
@@ -96,13 +99,16 @@ def view(name: str, found: ConflictSides, *, whole: bool) -> str:
     return "\n".join(lines)
 
 
-def _regions(merged: str) -> list[list[str]]:
+def _parts(merged: str) -> tuple[list[list[str]], list[list[str]]]:
+    """The conflicts of a file, as a model reads them, and the lines before, between and after."""
     regions: list[list[str]] = []
+    around: list[list[str]] = [[]]
     side = ""
     for line in merged.split("\n"):
         if line.startswith("<<<<<<< ours"):
             side = "ours"
             regions.append(["ours:"])
+            around.append([])
         elif side == "ours" and line.startswith("||||||| base"):
             side = "base"
             regions[-1].append("base:")
@@ -113,7 +119,34 @@ def _regions(merged: str) -> list[list[str]]:
             side = ""
         elif side:
             regions[-1].append(f"  {line}")
-    return regions
+        else:
+            around[-1].append(line)
+    return regions, around
+
+
+def _completed(name: str, merged: str, text: str) -> tuple[str, str]:
+    """The whole file, where a text is meant for its one conflict alone, and what is said of that.
+
+    Raises:
+        BadInput: it is a part of a file with several.
+    """
+    regions, around = _parts(merged)
+    lines = text.removesuffix("\n").split("\n")
+    given = {line.strip() for line in lines}
+    outside = [line.strip() for line in chain(*around) if line.strip()]
+    shared = sum(line in given for line in outside)
+    if not regions or shared * 2 >= len(outside):
+        return text, ""
+    if len(regions) > 1 or shared > MAX_SHARED:
+        raise BadInput(
+            f"The text is not the whole {printable(name)}, which has "
+            f"{counted(len(regions), 'conflict')}.",
+            hint="Send the whole file, or change it with edit_file and then git_add it.",
+        )
+    ending = "\r" if "\r\n" in merged else ""
+    inner = [line.removesuffix("\r") + ending for line in lines]
+    whole = "\n".join([*around[0], *inner, *around[1]])
+    return whole, "The text stands in the place of the conflict; all else of the file stays."
 
 
 async def resolve(
@@ -121,13 +154,13 @@ async def resolve(
     name: str,
     take: Literal["", "ours", "theirs", "base", "text"],
     text: str,
-) -> None:
-    """End the conflict of a file, in the index and in the working tree.
+) -> str:
+    """End the conflict of a file, in the index and in the working tree; what is to be known of it.
 
     Raises:
-        BadInput: a text with marks of a conflict.
+        BadInput: a text with marks of a conflict, or for one of several.
     """
-    found = await sides(repository, name)
+    found, note = await sides(repository, name), ""
     if take == "text":
         if has_marks(text):
             raise BadInput(
@@ -137,6 +170,7 @@ async def resolve(
             raise BadInput(
                 f"{printable(name)} is a submodule.", hint="take is ours, theirs or base here."
             )
+        text, note = _completed(name, found.merged, text)
         mode = (found.entries.get("ours") or found.entries.get("theirs") or ("100644", ""))[0]
         args = ["hash-object", "-w", "--stdin", f"--path={name}"]
         digest = text_of(await repository.run(*args, stdin=text.encode("utf-8", "replace"))).strip()
@@ -145,7 +179,8 @@ async def resolve(
     if not digest:  # that side deleted it
         await repository.run("rm", "-q", "-f", "--cached", "--", name)
         await asyncio.to_thread(remove_file, repository, name)
-        return
+        return note
     entry = f"0 {'0' * len(digest)}\t{name}\0{mode} {digest}\t{name}\0"
     await repository.run("update-index", "-z", "--index-info", stdin=entry)
     await repository.run("checkout-index", "-f", "-q", "--", name)
+    return note

@@ -7,6 +7,7 @@ may write; and a state of a rebase that came with a repository may name programs
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,24 +21,28 @@ from toolcrib.files.own_folders import own_folders
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.targets import find_git_targets
+from toolcrib.files.repositories.unfinished import (
+    JUDGED,
+    MAX_TODO_BYTES,
+    SIGNING,
+    TODO_LISTS,
+    order_of,
+    state_trouble,
+)
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.status import status_of
-from toolcrib.git.written_names import names_between, names_by_pick, names_by_switch
+from toolcrib.git.written_names import (
+    names_between,
+    names_by_pick,
+    names_by_switch,
+)
 from toolcrib.state.blobs import digest_of
 from toolcrib.text.display import some_of
 
-MAX_TODO_BYTES = 2_000_000
-HARMLESS_ORDERS = frozenset(
-    {
-        *("pick", "p", "drop", "d", "noop", "fixup", "f", "squash", "s", "label", "l", "reset"),
-        *("t", "merge", "m", "update-ref", "u", "edit", "e", "reword", "r", "break"),
-        *("b", "revert"),
-    }
-)
 COMPILED = frozenset({*DEPENDENCY_FOLDERS, "__pycache__"})
-STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
+ANY_NAME = "*"
 NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
 
 
@@ -47,7 +52,8 @@ async def names_that_act(repository: Repository, names: Iterable[str]) -> list[s
     if repository.is_trusted or not written:
         return []
     found = list(filter(repository.is_protected, written))
-    return found or await _acting_among(repository, written)
+    rest = [name for name in written if name not in set(found)]
+    return [*found, *(await _acting_among(repository, rest) if rest else [])]
 
 
 async def ask_about(
@@ -60,7 +66,8 @@ async def ask_about(
                 names = await names_of(repository, arguments)
                 names += await names_of_autostash(repository)
             except (TimedOut, TooLarge):
-                return Decision("ask", "it cannot be told whether it writes files that act")
+                why = "it cannot be told whether it writes files that act"
+                return Decision("ask", why, judged=ANY_NAME)
             if found := await names_that_act(repository, names):
                 listed = some_of(found, 5)
                 # What was allowed is what it would write now, not what a branch holds later.
@@ -69,8 +76,20 @@ async def ask_about(
                 )
                 state = digest_of(bytes(references)).hexdigest()[:8]
                 why = f"it writes {listed}, on which other programs act (branches as of {state})"
-                return Decision("ask", why, explicit=True)
+                return Decision("ask", why, explicit=True, judged=json.dumps(found))
     return None
+
+
+async def acting_unasked(repository: Repository, written: Iterable[str]) -> list[str]:
+    """Those of the files that a call has written that act, and that no question named.
+
+    A job may have moved a branch since, and an index may hide what is written.
+    """
+    judged = repository.ctx.judged
+    if judged == ANY_NAME:
+        return []
+    found = await names_that_act(repository, written)
+    return sorted(set(found) - set(json.loads(judged) if judged.startswith("[") else ()))
 
 
 def asking(names_of: NamesOf) -> Callable[[Mapping[str, Any], Ctx], Awaitable[Decision | None]]:
@@ -94,14 +113,7 @@ async def _acting_among(repository: Repository, wanted: Sequence[str]) -> list[s
     targets = await find_git_targets(
         repository.ctx, repository.setup.path, changed, own.repositories
     )
-    made: dict[str, set[str]] = defaultdict(set)
-    for name in wanted:
-        parts = name.split("/")
-        for depth, part in enumerate(parts):
-            made["/".join((top, *parts[:depth]))].add(part)
-    folders = tuple(
-        f"{folder}/" for folder in await asyncio.to_thread(list, made_repositories(made))
-    )
+    folders = tuple(f"{folder}/" for folder in await repositories_among(top, wanted))
     return [
         name
         for name in wanted
@@ -109,6 +121,16 @@ async def _acting_among(repository: Repository, wanted: Sequence[str]) -> list[s
         or f"{top}/{name}".startswith(folders)
         or not COMPILED.isdisjoint(name.split("/")[:-1])
     ]
+
+
+async def repositories_among(top: str, names: Sequence[str]) -> list[str]:
+    """Folders that git takes for a repository once files of these names are there."""
+    made: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        parts = name.split("/")
+        for depth, part in enumerate(parts):
+            made["/".join((top, *parts[:depth]))].add(part)
+    return await asyncio.to_thread(list, made_repositories(made))
 
 
 async def refuse_foreign_state(repository: Repository) -> None:
@@ -121,37 +143,21 @@ async def refuse_foreign_state(repository: Repository) -> None:
         why = await asyncio.to_thread(_danger, repository.layout.git_dir)
         if why:
             raise Denied(
-                f"This {why}: it is not gone on with.",
+                f"This rebase or series of picks is not gone on with: {why}.",
                 hint="The user does it, or git_conflicts with abort=true ends it.",
             )
 
 
 def _danger(git_dir: str) -> str:
     if Path(git_dir, "rebase-apply").exists():
-        return "rebase was not begun here"
-    for line in _lines(git_dir, "rebase-merge/git-rebase-todo"):
-        order = _order(line)
-        if order and order not in HARMLESS_ORDERS:
-            return f"rebase has the order '{order[:30]}' to come"
-    for name in ("rebase-merge/gpg_sign_opt", "rebase-merge/strategy_opts"):
-        if any(line.strip() for line in _lines(git_dir, name)):
-            return f"rebase has options of its own ({name})"
-    for line in _lines(git_dir, "rebase-merge/strategy"):
-        if line.strip() not in STRATEGIES:
-            return "rebase has a strategy of its own"
-    for line in _lines(git_dir, "sequencer/opts"):
-        if any(word in line.lower() for word in ("strategy", "gpg")):
-            return "series of picks has options of its own"
-    return ""
+        return "it was not begun here"
+    for name in JUDGED:
+        if why := state_trouble(name.split("/"), "\n".join(_lines(git_dir, name)).encode()):
+            return why
+    signed = [line for line in _lines(git_dir, "sequencer/opts") if "gpg" in line.lower()]
+    return "it is to be signed" if any((*signed, *_lines(git_dir, SIGNING))) else ""
 
 
-def _order(line: str) -> str:
-    """The order of a line, before which git skips spaces and tabs; "" for a comment or none."""
-    words = line.split(maxsplit=1)
-    return "" if not words or words[0].startswith("#") else words[0]
-
-
-TODO_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
 STARTS = (
     *("rebase-merge/orig-head", "rebase-merge/onto", "rebase-apply/orig-head"),
     *("rebase-apply/onto", "sequencer/head"),
@@ -191,7 +197,7 @@ TARGETED = frozenset({"reset", "t", "merge", "m"})
 def _orders(git_dir: str, name: str) -> Iterator[list[str]]:
     """The orders of a list, each with the words that may be commits."""
     for line in _lines(git_dir, name):
-        order = _order(line)
+        order = order_of(line)
         words = [word for word in line.split()[1:] if not word.startswith("-")]
         if order in TARGETED:
             yield [order, *words[: words.index("#") if "#" in words else None]]

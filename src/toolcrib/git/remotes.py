@@ -9,8 +9,8 @@ import shlex
 import stat
 import sys
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
     BadInput,
+    Busy,
     Conflict,
     Denied,
     NotFound,
@@ -27,6 +28,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.tool import Decision
 from toolcrib.files.handles import last_change
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import real_path
 from toolcrib.git.layout import Layout, check_layout, make_view
@@ -336,10 +338,12 @@ async def connected(
     connection = RemoteConnection(ctx, address)
     connection.environment = {"GIT_ALLOW_PROTOCOL": address.protocol}
     if address.target is None:
-        async with _local(ctx, address.folder) as command:
-            connection.upload = [f"--upload-pack={command.format('upload-pack')}"]
-            connection.receive = [f"--receive-pack={command.format('receive-pack')}"]
-            yield connection
+        is_of_runs = ctx.use(Workspace).holds(address.folder)
+        with _alone() if is_of_runs else nullcontext():
+            async with _local(ctx, address.folder) as command:
+                connection.upload = [f"--upload-pack={command.format('upload-pack')}"]
+                connection.receive = [f"--receive-pack={command.format('receive-pack')}"]
+                yield connection
         return
     policy = ctx.use(Egress).policy(session=ctx.session.id)
     if address.protocol == "ssh":
@@ -383,6 +387,18 @@ def _through(lease: Lease, address: RemoteAddress, *, trusted: bool) -> dict[str
         "GIT_SSH_VARIANT": "ssh",
         "TOOLCRIB_TUNNEL": f"{lease.port}:{login}",
     }
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no program run meanwhile: it could exchange the folder, which git opens by its path."""
+    with without_runs() as is_alone:
+        if not is_alone:
+            raise Busy(
+                "With a folder of the workspace git exchanges nothing while a program runs.",
+                hint="Wait for the background job or terminal to end, or stop it.",
+            )
+        yield
 
 
 @asynccontextmanager

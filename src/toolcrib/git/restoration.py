@@ -157,6 +157,14 @@ async def restore(
     await repository.attempt("update-index", "-q", "--refresh")
 
 
+async def restore_files(
+    repository: Repository, now: RepositoryState, then: RepositoryState, names: Iterable[str]
+) -> None:
+    """Make some files, and the index, as they were, whatever becomes of branches meanwhile."""
+    await _restore_index(repository, now, then)
+    await _restore_files(repository, names, then)
+
+
 async def _restore_references(
     repository: Repository, now: RepositoryState, then: RepositoryState
 ) -> None:

@@ -16,11 +16,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.files.live_runs import without_runs
+from toolcrib.files.paths import SafePath
 from toolcrib.files.real_paths import real_path
 from toolcrib.git.layout import read_own
+from toolcrib.git.program import remove_view, stored_file
 from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of
+from toolcrib.system.threads import random_id
 
 KEEP = "refs/toolcrib/undo/"
 MAX_STEPS_HELD = 200
@@ -173,13 +177,44 @@ async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, t
             found[name] = ("120000", text_of(output).strip())
         elif stat.S_ISREG(mode):
             plain.append((name, "100755" if mode & stat.S_IXUSR else "100644"))
-    for start in range(0, len(plain), BATCH):
-        batch = plain[start : start + BATCH]
-        args = ["hash-object", "-w", "--no-filters", "--", *(name for name, _ in batch)]
-        hashes = text_of(await repository.run(*args)).split()
-        for (name, mode_text), digest in zip(batch, hashes, strict=True):
-            found[name] = (mode_text, digest)
+    with without_runs() as is_alone:
+        for start in range(0, len(plain), BATCH):
+            batch = plain[start : start + BATCH]
+            names = [name for name, _ in batch]
+            hashes = await (_stored if is_alone else _stored_by_handles)(repository, names)
+            for (name, mode_text), digest in zip(batch, hashes, strict=True):
+                found[name] = (mode_text, digest) if digest else GONE
     return found
+
+
+async def _stored(repository: Repository, names: Sequence[str]) -> list[str]:
+    args = ["hash-object", "-w", "--no-filters", "--", *names]
+    return text_of(await repository.run(*args)).split()
+
+
+async def _stored_by_handles(repository: Repository, names: Sequence[str]) -> list[str]:
+    """The same beside a run, which could exchange a folder for a link to what it may not read.
+
+    Git gets copies of what was read by checked paths, in a folder of ours. What is there and cannot
+    be read refuses the step: taken for gone, undo would remove it.
+    """
+    folder = repository.temporary / f"{random_id(12)}.copies"
+    copies: dict[str, str] = {}
+    try:
+        for number, name in enumerate(names):
+            with suppress(NotFound):
+                data = await asyncio.to_thread(_read_whole, repository.path_of(name))
+                copies[name] = await asyncio.to_thread(stored_file, folder / str(number), data)
+        hashes = await _stored(repository, list(copies.values())) if copies else []
+    finally:
+        await asyncio.to_thread(remove_view, folder)
+    found = dict(zip(copies, hashes, strict=True))
+    return [found.get(name, "") for name in names]
+
+
+def _read_whole(path: SafePath) -> bytes:
+    with path.open_read() as handle:
+        return handle.file.read()
 
 
 def leads_away(place: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.core.errors import Conflict, Denied, NotFound, ToolError
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.comparison import changes_of
 from toolcrib.files.changes.copies import FileSource
@@ -17,15 +19,20 @@ from toolcrib.files.changes.preparation import hash_only, state_path
 from toolcrib.files.changes.step import Change
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.trees import TreeReader
 from toolcrib.git.layout import find_layout
+from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.precautions import acting_unasked, repositories_among
 from toolcrib.git.repository import Repository, inside_of, opened
-from toolcrib.git.restoration import affected, refuse_stale, restore
+from toolcrib.git.restoration import affected, refuse_stale, restore, restore_files
 from toolcrib.git.snapshots import RepositoryState, forget, forget_old, keep, take_snapshot
 from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.display import some_of
 
 MAX_LISTED_PATHS = 300
+MAX_TRIES = 3
 MAX_LIFTED = 5
 """Patterns by which one name may be protected."""
 
@@ -68,6 +75,8 @@ async def git_step(
     await keep(repository, step.token, moment)
     try:
         yield moment
+        if files and not undoes:
+            await _refuse_unasked(repository, moment, untracked=untracked)
     except BaseException:
         await run_shielded(_roll_back(repository, moment, files=files, untracked=untracked))
         await run_shielded(_finish(repository, changes, step, moment, about))
@@ -75,14 +84,49 @@ async def git_step(
     await run_shielded(_finish(repository, changes, step, moment, about))
 
 
+async def _folders_among(repository: Repository, names: Sequence[str]) -> list[str]:
+    places = {name: Path(repository.layout.top, name) for name in names}
+    return await asyncio.to_thread(
+        lambda: [name for name, at in places.items() if at.is_dir() and not at.is_symlink()]
+    )
+
+
+async def _refuse_unasked(
+    repository: Repository, before: RepositoryState, *, untracked: bool
+) -> None:
+    """Refuse what was written of files that act, where nobody was asked about it.
+
+    Raises:
+        Denied: they are as before again.
+    """
+    after = await take_snapshot(repository, untracked=untracked)
+    top = repository.layout.top
+    names = await affected(repository, before, after)
+    written = await asyncio.to_thread(
+        lambda: [name for name in sorted(names) if os.path.lexists(f"{top}/{name}")]
+    )
+    if found := await acting_unasked(repository, written):
+        try:
+            await run_shielded(restore(repository, after, before, files=True))
+        except ToolError:  # a job moves the same branch: the files at least
+            await run_shielded(restore_files(repository, after, before, sorted(names)))
+        raise Denied(
+            f"It would have written {some_of(found, 5)}, on which other programs act, and nobody "
+            "was asked about that, so it was taken back.",
+            hint="Look with git_status. The user can do it in a terminal.",
+        )
+
+
 async def _roll_back(
     repository: Repository, before: RepositoryState, *, files: bool, untracked: bool
 ) -> None:
-    """Take back what a command left that failed in the middle."""
-    with suppress(ToolError):
-        now = await take_snapshot(repository, files=files, untracked=untracked)
-        if not now.is_like(before):
-            await restore(repository, now, before, files=files)
+    """Take back what a command left that failed; a job may move a branch meanwhile."""
+    for _ in range(MAX_TRIES):
+        with suppress(ToolError):
+            now = await take_snapshot(repository, files=files, untracked=untracked)
+            if not now.is_like(before):
+                await restore(repository, now, before, files=files)
+            return
 
 
 async def _finish(
@@ -169,6 +213,14 @@ async def undo_git_step(ctx: Ctx, step: LoggedStep, tool: str) -> list[str]:
             after = RepositoryState.from_json(about["now"])
             await refuse_stale(repository, now, after, before, files=files)
         names = sorted(await affected(repository, now, before)) if files else []
+        # Git takes a folder away where it writes a file, whatever lies in it.
+        await refuse_to_overwrite(repository, await _folders_among(repository, names))
+        made = await repositories_among(repository.layout.top, names)
+        if found := [f for f in made if not is_repository(names_of_repository(f))]:
+            raise Conflict(
+                f"Nothing was undone: {repository.display(found[0])} would be a git repository.",
+                hint="Settings that came there since would run programs: look at them first.",
+            )
         async with git_step(
             repository,
             tool,

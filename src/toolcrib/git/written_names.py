@@ -1,7 +1,7 @@
 """Which files a checkout, merge, pick or rebase writes, before it does.
 
-A merge follows renames: what the other side changed in a file, or adds to a folder, is written
-where this side has moved that.
+A merge follows renames: what one side changed in a file, or adds to a folder, is written where the
+other side has moved that.
 """
 
 from __future__ import annotations
@@ -21,6 +21,14 @@ async def names_between(repository: Repository, *revisions: str) -> list[str]:
     ends = [] if "--" in revisions else ["--"]
     args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
     return entries_of(await repository.read(*args))
+
+
+async def hidden_names(repository: Repository, *paths: str) -> list[str]:
+    """The files whose changes an index hides: git writes them and tells no difference."""
+    entries = entries_of(await repository.read("ls-files", "-v", "-z", "--", *paths))
+    is_sparse = repository.value("core.sparsecheckout").lower() in ("true", "1", "yes", "on")
+    tags = "Ss" if not is_sparse else ""
+    return [entry[2:] for entry in entries if entry[:1].islower() or entry[:1] in tags]
 
 
 async def names_by_switch(repository: Repository, target: str) -> list[str]:
@@ -45,6 +53,8 @@ async def names_by_merge(repository: Repository, target: str) -> list[str]:
     for base in bases:
         changed = await names_between(repository, base, target)
         names += [*changed, *_moved(changed, await _renames(repository, base, "HEAD"))]
+        ours = await names_between(repository, base, "HEAD")
+        names += _moved(ours, await _renames(repository, base, target))
     return names
 
 

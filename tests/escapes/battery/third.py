@@ -131,7 +131,7 @@ os.symlink('../x', 'sub/.git'); hold(1.2)
     6: {"leaves": "notes.txt"},
     7: {"leaves": "sub"},
     8: {"leaves": "chart.png", "target": "key"},
-    9: {"leaves": "n/.git/HEAD", "background": True},
+    9: {"leaves": "n/.git/hooks/pre-commit", "background": True},
     10: {"leaves": "sub/.git", "background": True},
     11: {"leaves": "sub/.git", "background": True},
     12: {"leaves": "sub/.git", "background": True},

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -548,6 +549,30 @@ async def test_objects_that_are_there_stay_as_they_are(bench: RunBench, root: Pa
     assert (root / place).read_bytes() == before
     assert any("never changes an object" in note for note in outcome.notes), outcome.notes
     assert (root / "b").exists()
+
+
+async def test_a_large_file_of_git_lfs_has_the_content_that_its_name_says(
+    bench: RunBench, root: Path
+) -> None:
+    """git-lfs puts it into the working tree at the next checkout, and asks no hash."""
+    await need_overlay(bench)
+    git(root, "init", "-q")
+
+    def place(data: bytes) -> Path:
+        digest = sha256(data).hexdigest()
+        return root / ".git/lfs/objects" / digest[:2] / digest[2:4] / digest
+
+    there, false, true = map(place, (b"there\n", b"false\n", b"true\n"))
+    there.parent.mkdir(parents=True)
+    there.write_bytes(b"there\n")
+    folders = f"mkdir -p {false.parent} {true.parent}"
+    outcome = await bench.changed(
+        f"{folders}; echo other > {there}; echo other > {false}; echo true > {true}"
+    )
+    assert there.read_bytes() == b"there\n"
+    assert not false.exists(), outcome.notes
+    assert true.read_bytes() == b"true\n"
+    assert any("its name says" in note for note in outcome.notes), outcome.notes
 
 
 async def test_an_object_is_what_its_name_says(

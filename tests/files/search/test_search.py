@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.files.search.conftest import engines
 from toolcrib.core.errors import BadInput
+from toolcrib.files.live_runs import begin_run
 from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
 from toolcrib.files.search import search
@@ -23,6 +24,7 @@ from toolcrib.files.search.pattern import pattern_of
 from toolcrib.files.search.ripgrep import NOT_UTF8
 from toolcrib.files.search.scope import scope_of
 from toolcrib.files.search.search import MatchCounts, Search
+from toolcrib.system import openat
 from toolcrib.system.processes import Processes
 
 pytestmark = pytest.mark.rows("C024", "C025")
@@ -339,3 +341,15 @@ async def test_an_attempt_that_reads_files_of_any_size(
         assert found.ended
     else:
         assert found is None or not found.ended
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("engine", engines())
+async def test_beside_a_run_files_are_opened_in_their_folders_alone(
+    workspace: Workspace, processes: Processes, engine: str
+) -> None:
+    """By its path, a file is another one once a run has put a link into the place of a folder."""
+    with openat.closing(begin_run()):
+        found = await count(workspace, processes, engine, "needle")
+    assert (dict(found.files), found.engine) == (EXPECTED, "python")
+    assert (await count(workspace, processes, engine, "needle")).engine == engine

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -237,6 +241,40 @@ async def test_what_is_not_unpacked_is_listed(box: Toolbox, ws: Path) -> None:
         assert f"[{mark}]" in listed.text
     (ws / "a.bin").write_bytes(bomb_tar())
     await refused(box, "archive_files", "too_large", action="list", archive="a.bin")
+
+
+async def test_some_of_an_archive_are_unpacked(box: Toolbox, ws: Path) -> None:
+    (ws / "a.zip").write_bytes(zipped(("u.json", b"new"), ("d/x", b"1"), ("d/y", b"2"), ("z", b"")))
+    (ws / "z").write_bytes(b"mine")
+    call = {"action": "unpack", "archive": "a.zip", "overwrite": True}
+    made = await ok(box, "archive_files", **call, paths=["u.json", "d"])
+    assert "3 files" in made.text
+    assert [(ws / name).read_bytes() for name in ("u.json", "d/x", "z")] == [b"new", b"1", b"mine"]
+    result = await refused(
+        box, "archive_files", "not_found", **call, paths=["u.json", "users.json"]
+    )
+    assert "a.zip has no users.json" in result.render()
+    assert "u.json, d/x, d/y, z" in result.render()
+
+
+@pytest.mark.parametrize(("ending", "form"), [("gz", gzip), ("bz2", bz2), ("xz", lzma)])
+async def test_a_file_that_is_compressed_alone(
+    box: Toolbox, ws: Path, ending: str, form: Any
+) -> None:
+    packed = form.compress(b"some words\n" * 400)
+    (ws / f"x.txt.{ending}").write_bytes(packed)
+    listed = await ok(box, "archive_files", action="list", archive=f"x.txt.{ending}")
+    assert "x.txt  4,400" in listed.text
+    call = {"action": "unpack", "archive": f"x.txt.{ending}", "folder": "new"}
+    await ok(box, "archive_files", **call)
+    assert (ws / "new/x.txt").read_bytes() == b"some words\n" * 400
+    (ws / f"x.txt.{ending}").write_bytes(packed[:-9])
+    result = await refused(box, "archive_files", "bad_input", **call, overwrite=True)
+    assert "damaged" in result.render()
+    (ws / f"x.txt.{ending}").write_bytes(form.compress(b"x" * 20_000_000))
+    await refused(box, "archive_files", "too_large", **call, overwrite=True)
+    (ws / f"x.tar.{ending}").write_bytes(packed)
+    await refused(box, "archive_files", "bad_input", action="unpack", archive=f"x.tar.{ending}")
 
 
 async def test_times_of_files_are_kept(box: Toolbox, ws: Path) -> None:

@@ -220,3 +220,14 @@ async def test_a_document_is_said_not_to_be_searched(box: Toolbox, ws: Path) -> 
     assert 'read_file path="long.pdf" focus=' in both.text
     plain = await box.call("search_files", {"pattern": "warranty", "path": "core.bin"})
     assert "1 binary (core.bin)" in plain.text and "read_file" not in plain.text
+
+
+async def test_capitals_that_nothing_has_are_said(box: Toolbox, ws: Path) -> None:
+    (ws / "a.py").write_text("timeoutms = 1\n")
+    for given in ({"pattern": "TimeoutMs"}, {"pattern": "TimeoutMs", "literal": True}):
+        found = (await box.call("search_files", given)).text
+        head, *lines = found.split("\n")
+        assert head == "1 line in 1 file; searched in any case, since nothing has its capitals"
+        assert lines == ["a.py", "  1: timeoutms = 1"]
+    exact = await box.call("search_files", {"pattern": "TimeoutMs", "case_sensitive": True})
+    assert exact.text.startswith("No line")

@@ -12,6 +12,8 @@ from tests.conftest import absent
 from toolcrib import Toolbox
 from toolcrib.core.result import Result
 from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.files.live_runs import begin_run
+from toolcrib.system import openat
 
 RACER = """
 import os, sys, time
@@ -151,6 +153,37 @@ async def test_what_must_not_be_read_is_in_no_object(
     assert env.read_text() == "KEY=SECRET31\n"
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("git_clone", {"url": "src", "path": "copied"}),
+        ("git_fetch", {}),
+        ("git_pull", {"branch": "main"}),
+        ("git_push", {}),
+    ],
+)
+async def test_a_folder_that_a_program_could_exchange_is_no_remote(
+    repo: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    subprocess.run(["git", "clone", "-q", "--bare", ".", "src"], cwd=repo, check=True)
+    subprocess.run(["git", "remote", "add", "origin", "./src"], cwd=repo, check=True)
+    settings = {"policy": {"rules": [{"tool": "git_*", "action": "allow"}]}}
+    async with Toolbox(workspace=repo, config=settings) as box:
+        with openat.closing(begin_run()):
+            result = await box.call(tool, arguments)
+            assert result.error is not None and result.error.code == "busy", result.text
+        await fine(box, tool, **arguments)
+
+
+async def test_beside_a_program_a_snapshot_reads_by_checked_paths(box: Toolbox, repo: Path) -> None:
+    """By its path, git would store what a folder leads to that was exchanged meanwhile."""
+    (repo / "a.txt").write_text("changed\n")
+    with openat.closing(begin_run()):
+        await fine(box, "git_checkout", paths=["a.txt"])
+    await fine(box, "undo_changes")
+    assert (repo / "a.txt").read_text() == "changed\n"
+
+
 async def test_a_remote_that_the_user_opened_is_reached(repo: Path, tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
@@ -171,3 +204,17 @@ async def test_a_remote_that_the_user_opened_is_reached(repo: Path, tmp_path: Pa
         ["git", "for-each-ref"], cwd=remote, capture_output=True, check=True, text=True
     )
     assert "refs/heads/" in heads.stdout
+
+
+async def test_beside_a_program_odd_names_are_kept_for_undo(box: Toolbox, repo: Path) -> None:
+    names = ["a b.txt", "tab\tname", "quote'\"", "é", "line\nend", "-n"]
+    for name in names:
+        (repo / name).write_text("1\n")
+    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "odd"], cwd=repo, check=True)
+    for name in names:
+        (repo / name).write_text("mine\n")
+    with openat.closing(begin_run()):
+        await fine(box, "git_stash")
+    await fine(box, "undo_changes")
+    assert {(repo / name).read_text() for name in names} == {"mine\n"}

@@ -412,3 +412,41 @@ async def test_what_cannot_be_added_is_told_by_its_cause(box: Toolbox, repo: Pat
 async def test_a_branch_and_a_remote_that_are_not_there_name_the_next_step(box: Toolbox) -> None:
     assert "create=true makes a new branch" in await refused(box, "git_checkout", branch="newone")
     assert "It has none. Ask the user to add one" in await refused(box, "git_push")
+
+
+def long_text(end: str, **changed: str) -> str:
+    """Forty lines, some of them changed: `l5="x"`."""
+    lines = [changed.get(f"l{number}", f"line {number}") for number in range(40)]
+    return "".join(f"{line}{end}" for line in lines)
+
+
+async def conflict_in(box: Toolbox, repo: Path, theirs: str, ours: str, end: str = "\n") -> None:
+    write(repo, f=long_text(end))
+    commit(repo, "before")
+    on_a_side(repo, f=theirs)
+    write(repo, f=ours)
+    commit(repo, "ours")
+    assert "Stopped at conflicts in f" in await do(box, "git_merge", branch="side")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_a_text_for_the_conflict_alone_takes_its_place(
+    box: Toolbox, repo: Path, end: str
+) -> None:
+    await conflict_in(box, repo, long_text(end, l5="t"), long_text(end, l5="o", l30="o"), end)
+    text = await do(box, "git_conflicts", path="f", text="both\nof them\n")
+    assert text.startswith("Resolved f. The text stands in the place of the conflict; ")
+    merged = long_text(end, l5=f"both{end}of them", l30="o")
+    assert (repo / "f").read_bytes() == merged.encode()
+
+
+async def test_a_part_of_several_conflicts_resolves_none(box: Toolbox, repo: Path) -> None:
+    await conflict_in(box, repo, long_text("\n", l5="t", l30="t"), long_text("\n", l5="o", l30="o"))
+    marked = (repo / "f").read_text()
+    assert "f, which has 2 conflicts" in await refused(
+        box, "git_conflicts", path="f", text="both\n"
+    )
+    assert (repo / "f").read_text() == marked
+    whole = long_text("\n", l5="b", l30="b")
+    assert "in the place" not in await do(box, "git_conflicts", path="f", text=whole)
+    assert (repo / "f").read_text() == whole

@@ -133,6 +133,23 @@ async def test_a_clone_says_on_what_in_it_programs_act(ws: Path) -> None:
         assert "act on .venv/bin/python" in done.text, done.render()
 
 
+@pytest.mark.parametrize(
+    "work", [("notes", "add", "-m", "mine"), ("tag", "-a", "v1", "-m", "mine"), ("worktree",)]
+)
+async def test_undo_leaves_a_clone_with_new_work_whole(ws: Path, work: tuple[str, ...]) -> None:
+    on_a_side(ws / "r", **{"b.txt": "b\n"})
+    async with Toolbox(workspace=ws) as box:
+        await do(box, "git_clone", url="r", path="c")
+        if work == ("worktree",):
+            git(ws / "c", "worktree", "add", "-q", "../tree", "-b", "mine")
+            commit(ws / "tree", "mine")
+        else:
+            git(ws / "c", *work)
+        assert "came into the repository since" in await refused(box, "undo_changes")
+    assert git(ws / "c", "fsck") == ""
+    assert git(ws / "c", "status", "--porcelain") == ""
+
+
 async def test_undo_takes_a_clone_away_until_somebody_worked_in_it(ws: Path) -> None:
     on_a_side(ws / "r", **{".env": "A=1\n", "run.sh": "x\n", "deep/er/b.txt": "b\n"})
     before = set(ws.iterdir())

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from toolcrib.execution.sandbox.terms import View
 
 
+MEANWHILE = "what others changed meanwhile"
 UNMASKED = "protected files inside the workspace could not be masked at this level"
 
 
@@ -166,7 +167,7 @@ class DirectRun:
             commit = "ask"
         changes, size = await asyncio.to_thread(self._changes, deltas)
         lost = [printable(change.display) for change in changes if not change.undoable]
-        note = f"not kept: {some_of(lost)}" if lost else ""
+        note = f"not kept: {some_of(lost)}" if lost else MEANWHILE * self.background
         tool = f"{HELD}{self.tool}" if commit != "auto" else self.tool
         step = await self.context.changes.record(tool, ctx.session, changes, note, size)
         if cut:
@@ -174,7 +175,7 @@ class DirectRun:
         if lost:
             notes.append(f"undo cannot bring back {some_of(lost)}")
         if self.background:
-            notes.append("what others changed meanwhile is in this step too")
+            notes.append(f"{MEANWHILE} is in this step too")
         state = RunOutcome("applied", step=step)
         if commit != "auto":
             preview = described(state, view, notes).preview

@@ -37,9 +37,11 @@ from toolcrib.files.repositories.membership import (
 from toolcrib.files.repositories.objects import (
     CHANGED,
     FALSE,
+    LARGE_FILE,
     MAX_OBJECTS_BYTES,
     OBJECT,
     TOO_MUCH,
+    large_file_hash,
     object_hash,
 )
 from toolcrib.files.repositories.packed import MAX_PACKED_BYTES, PACKED, plain_packed
@@ -231,17 +233,23 @@ class RunRepositories:
 
     def _object_trouble(self, delta: Delta) -> str:
         """Why what stands under the name of an object, which is its hash, is not that object."""
-        if delta.same or delta.new is None or not OBJECT.search("/".join(delta.path.parts)):
+        name = "/".join(delta.path.parts)
+        is_large = LARGE_FILE.search(name) is not None
+        if delta.same or delta.new is None or not (is_large or OBJECT.search(name)):
             return ""
         if not lies_in_repository(delta.path):
             return ""
         if delta.before:
             return CHANGED
-        digits = "".join(delta.path.parts[-2:])
+        digits = delta.path.name if is_large else "".join(delta.path.parts[-2:])
         if not set(digits) <= set(hexdigits):
             return ""  # a pack
         left = MAX_OBJECTS_BYTES - self._unpacked
-        found, size = object_hash(delta.new, len(digits), left)
+        found, size = (
+            large_file_hash(delta.new, left)
+            if is_large
+            else object_hash(delta.new, len(digits), left)
+        )
         self._unpacked += size
         if found == digits:
             return ""

@@ -27,6 +27,23 @@ OBJECT = re.compile(
 )
 
 
+LARGE_FILE = re.compile(r"(?:^|/)lfs/objects/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{64}\Z")
+"""A content that git-lfs keeps by its hash, and puts into the place of what stands for it."""
+
+
+def large_file_hash(source: Source, max_bytes: int) -> tuple[str, int]:
+    """The hash of a content, as git-lfs names it, and its size; "" for a larger one."""
+    hasher, size = hashlib.sha256(usedforsecurity=False), 0
+    with suppress(ToolError, OSError):
+        for piece in source.chunks():
+            hasher.update(piece)
+            size += len(piece)
+            if size > max_bytes:
+                return "", size
+        return hasher.hexdigest(), size
+    return "", size
+
+
 def object_hash(source: Source, digits: int, max_bytes: int) -> tuple[str, int]:
     """The hash of what an object of git unpacks to, and its size; "" for none, or a larger one."""
     unpacker, size = zlib.decompressobj(), 0

@@ -12,6 +12,7 @@ from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories.packed import MAX_PACKED_BYTES, PACKED, packed_trouble
+from toolcrib.files.repositories.unfinished import MAX_TODO_BYTES
 
 GIT = ".git"
 HOOKS = "hooks"
@@ -38,7 +39,8 @@ AUTOSTASH = "AUTOSTASH"
 """The end of names of what git writes into the files by itself, once a merge or the like ends."""
 CONFLICTS = "MERGE_RR"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
-STATE_FOLDERS = frozenset({"rebase-merge", "rebase-apply", "sequencer", "rr-cache"})
+UNFINISHED = frozenset({"rebase-merge", "rebase-apply", "sequencer"})
+STATE_FOLDERS = UNFINISHED | {"rr-cache"}
 """Folders of what git goes on with, and of how it resolves conflicts."""
 GRAFTS = "GRAFTS"
 SHOWS_OTHERS = "git would show other contents or parents of commits than there are"
@@ -83,6 +85,8 @@ def may_mislead(names: Sequence[str]) -> bool:
 
 def looked_at_bytes(names: Sequence[str]) -> int:
     """How much of such a file `file_trouble` needs to see; longer ones are read a byte more."""
+    if unfinished_names(names):
+        return MAX_TODO_BYTES
     return MAX_PACKED_BYTES if fold(names[-1]) == PACKED else MAX_CONFIG_BYTES
 
 
@@ -102,6 +106,14 @@ def _is_state(names: Sequence[str], above: Sequence[str]) -> bool:
     """Whether git keeps it for what it does later, by the folders above any branch or log."""
     is_module = fold(names[0]) == "modules"
     return not STATE_FOLDERS.isdisjoint(above if is_module else above[:1])
+
+
+def unfinished_names(names: Sequence[str]) -> list[str]:
+    """The path from such a folder on, of a file of what git goes on with; none for any other."""
+    folders = list(map(fold, names[:-1]))
+    first = next((n for n, name in enumerate(folders) if name in ("refs", "logs", *UNFINISHED)), -1)
+    is_unfinished = first >= 0 and folders[first] in UNFINISHED
+    return [*folders[first:], names[-1]] if is_unfinished else []
 
 
 def file_trouble(names: Sequence[str], data: bytes) -> str:

@@ -33,8 +33,10 @@ from toolcrib.files.repositories.places import (
     looked_at_bytes,
     may_mislead,
     named_in,
+    unfinished_names,
 )
 from toolcrib.files.repositories.settings import trouble
+from toolcrib.files.repositories.unfinished import state_trouble
 from toolcrib.files.writer import (
     drop_name,
     folder_of,
@@ -129,19 +131,29 @@ class RepositoryQuarantine:
                 return place.child(name), f"{why}, which git would write to"
         own = self._is_in_repository(place)
         if self._was_repository(place):
-            added = (n for n in OBEYED if n in names and not self.kind_before(place.child(n)))
-            new = next(added, "")
-            if own and new == WORKTREE_SETTINGS:
-                new = new if self._trouble(place, (new,)) else ""
-            elif own:
-                new = ""
-            elif not new and not self.kind_before(place.child("hooks")) and _has_hooks(place):
-                return place.child("hooks"), "git would run what is in it"
-            return (place.child(new), "it makes git use other settings") if new else None
+            return self._added(place, names, own=own)
         if "commondir" in names and not own:
             return place.child("HEAD"), "git would use settings of another folder"
-        why = self._trouble(place)
-        return (place.child("HEAD"), f"{why}, and it is new") if why else None
+        if why := self._trouble(place):
+            return place.child("HEAD"), f"{why}, and it is new"
+        return self._hooks_in(place)
+
+    def _added(self, place: SafePath, names: set[str], *, own: bool) -> tuple[SafePath, str] | None:
+        """The same of what came to a repository that was there."""
+        added = (n for n in OBEYED if n in names and not self.kind_before(place.child(n)))
+        new = next(added, "")
+        if own and new == WORKTREE_SETTINGS:
+            new = new if self._trouble(place, (new,)) else ""
+        elif own:
+            new = ""
+        elif not new and not self.kind_before(place.child("hooks")):
+            return self._hooks_in(place)
+        return (place.child(new), "it makes git use other settings") if new else None
+
+    def _hooks_in(self, place: SafePath) -> tuple[SafePath, str] | None:
+        """New hooks: without them a repository is as good as any, and may be the user's."""
+        has_hooks = _has_hooks(place)
+        return (place.child("hooks"), "git would run what is in it") if has_hooks else None
 
     def _trouble(
         self, place: SafePath, names: Iterable[str] = ("config", WORKTREE_SETTINGS)
@@ -153,8 +165,6 @@ class RepositoryQuarantine:
             return "its settings cannot be read"
         if any(len(each) > MAX_CONFIG_BYTES for each in settings):
             return "its settings are too long"
-        if _has_hooks(place):
-            return "it has hooks"
         found = (trouble(each, self.workspace.holds) for each in settings)
         return next(filter(None, found), "")
 
@@ -209,7 +219,12 @@ class RepositoryQuarantine:
         with suppress(ToolError, OSError):
             limit = looked_at_bytes(inner)
             data = _read(place, limit) if place.kind() == "file" else None
-            if data is not None and (why := file_trouble(inner, data)):
+            unfinished = unfinished_names(inner)
+            if data is None or (unfinished and SUFFIX in inner[-1]):
+                return ""
+            # Whoever began a rebase or a pick meanwhile, a user may have: see what it would do.
+            why = state_trouble(unfinished, data) if unfinished else file_trouble(inner, data)
+            if why:
                 before = self.content_before(place)
                 return why if before is None or data != before[: limit + 1] else ""
         return ""

@@ -24,6 +24,10 @@ _BASIC = re.compile(r"\\([|(){}+?])")
 _SIGNS = "\\.+*?()|[]{}^$"
 
 
+CAPITALS = "nothing has its capitals"
+"""The reason of a search in any case."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A pattern that is ready.
@@ -95,14 +99,20 @@ def other_readings(pattern: Pattern, *, case_sensitive: bool | None) -> Iterator
     r"""What else an expression that fits nothing may mean.
 
     One of grep (`a\|b`), one with doubled backslashes, within slashes or quotation marks, with OR
-    for `|`, or plain text.
+    for `|`, or plain text. And any, where nothing says that its capitals matter, in any case.
 
     Args:
         pattern: it.
         case_sensitive: see `pattern_of`.
     """
-    if pattern.literal:
-        return
+    if not pattern.literal:
+        yield from _other_expressions(pattern, case_sensitive)
+    if case_sensitive is None and not pattern.ignore_case:
+        found = pattern_of(pattern.text, literal=pattern.literal, case_sensitive=False)
+        yield replace(found, reason=CAPITALS)
+
+
+def _other_expressions(pattern: Pattern, case_sensitive: bool | None) -> Iterator[Pattern]:
     if _BASIC.search(pattern.text):
         basic = _BASIC.sub(r"\1", pattern.text)
         found = pattern_of(basic, literal=False, case_sensitive=case_sensitive)

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, NamedTuple, Self
 from toolcrib.core.context import Services
 from toolcrib.core.errors import TooLarge, ToolError, UnsupportedContent
 from toolcrib.files.handles import Handle
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.search.catalog import Catalog, Catalogs
 from toolcrib.files.search.hits import (
@@ -154,20 +155,30 @@ class Search:
         """Count the lines of each file that fit, for some seconds at most."""
         until = time.monotonic() + seconds
         if can_serve(scope, pattern) and await self._found():
-            known = await in_thread(lambda check: self._known(scope, check), deadline=None)
-            work = in_thread(lambda check: known or self._catalog(scope, check), until)
-            cataloged = asyncio.create_task(work)
-            try:
-                found = await self._named(scope, pattern, until, each=known is None)
-                if found is not None and pattern.is_foreign:
-                    found = await self._in_other_encodings(scope, pattern, found, until)
-            except BaseException:
-                cataloged.cancel()
-                raise
-            catalog = await cataloged
+            # It opens files by their paths: a run could exchange a folder for a link meanwhile.
+            with without_runs() as is_alone:
+                found = await self._count_by_ripgrep(scope, pattern, until) if is_alone else None
             if found is not None:
-                return await in_thread(lambda check: _checked_counts(scope, found, catalog, check))
+                return found
         return await in_thread(lambda check: _count_by_re2(scope, pattern, until, check))
+
+    async def _count_by_ripgrep(
+        self, scope: SearchScope, pattern: Pattern, until: float
+    ) -> MatchCounts | None:
+        known = await in_thread(lambda check: self._known(scope, check), deadline=None)
+        work = in_thread(lambda check: known or self._catalog(scope, check), until)
+        cataloged = asyncio.create_task(work)
+        try:
+            found = await self._named(scope, pattern, until, each=known is None)
+            if found is not None and pattern.is_foreign:
+                found = await self._in_other_encodings(scope, pattern, found, until)
+        except BaseException:
+            cataloged.cancel()
+            raise
+        catalog = await cataloged
+        if found is None:
+            return None
+        return await in_thread(lambda check: _checked_counts(scope, found, catalog, check))
 
     def _known(self, scope: SearchScope, check: Checkpoint) -> Catalog | None:
         """What there is in a large tree of which it is known what cannot be searched."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import BadInput, PathDenied
+from toolcrib.core.errors import BadInput, NotFound, PathDenied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, other_names, tool
 from toolcrib.files.archives import (
@@ -34,6 +34,7 @@ from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.argument_adapters import adapt_archive
 
 MAX_LISTED = 5
+MAX_NAMED = 20
 
 
 def _effective_rights(arguments: Mapping[str, Any]) -> Right:
@@ -56,7 +57,7 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
 async def archive_files(
     action: Literal["pack", "unpack", "list"],
     archive: Annotated[WorkspacePath, Param("zip, tar, tar.gz, tar.bz2 or tar.xz file.")],
-    paths: Annotated[list[WorkspacePath] | None, Param("What to pack.")] = None,
+    paths: Annotated[list[WorkspacePath] | None, Param("What to pack or unpack.")] = None,
     folder: Annotated[WorkspacePath | None, Param("Where to unpack.")] = None,
     overwrite: Annotated[bool, Param("Replace files there.")] = False,
     *,
@@ -71,7 +72,7 @@ async def archive_files(
     if action == "list":
         return await _list(archive, ctx)
     here = folder or ctx.use(Workspace).start(ctx.session.directory)
-    return await _unpack(archive, here, overwrite, ctx)
+    return await _unpack(archive, paths or [], here, overwrite, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,9 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
 async def _list(archive: SafePath, ctx: Ctx) -> Result:
     def work(check: Checkpoint) -> tuple[ArchiveMember, ...]:
         with archive.open_read() as handle:
-            opened = open_archive(handle.file, handle.size, ArchiveLimits(), check, listing=True)
+            opened = open_archive(
+                handle.file, handle.size, ArchiveLimits(), check, listing=True, name=archive.name
+            )
             return opened.members
 
     members = await in_thread(work, ctx.deadline)
@@ -155,18 +158,22 @@ async def _list(archive: SafePath, ctx: Ctx) -> Result:
     )
 
 
-async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx) -> Result:
+async def _unpack(
+    archive: SafePath, paths: list[SafePath], folder: SafePath, overwrite: bool, ctx: Ctx
+) -> Result:
     step = Step(archive_files.name)
 
     def opened(check: Checkpoint) -> Archive:
-        return open_archive(handle.file, handle.size, ArchiveLimits(), check)
+        return open_archive(handle.file, handle.size, ArchiveLimits(), check, name=archive.name)
 
     handle = await in_thread(lambda _: archive.open_read(), ctx.deadline)
     try:
         found = await in_thread(opened, ctx.deadline)
         if folder.parts:
             step.make_folder(folder)
-        members = [each for each in found.members if not is_cached_code(each.parts)]
+        base = len(ctx.use(Workspace).start(ctx.session.directory).parts)
+        wanted = _selected(archive, found.members, [path.parts[base:] for path in paths])
+        members = [each for each in wanted if not is_cached_code(each.parts)]
         for member in members:
             target = _target(folder, member)
             if member.kind == "folder":
@@ -183,10 +190,28 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
         handle.close()
     files = sum(member.kind == "file" for member in members)
     text = f"Unpacked {counted(files, 'file')} into {folder.display}"
-    if len(members) < len(found.members):
+    if len(members) < len(wanted):
         text += f"\n{LEFT_OUT}"
     text += applied.note_line
     return Result(text=text, data={"folder": folder.display, "files": files, "step": applied.step})
+
+
+def _selected(
+    archive: SafePath, members: Sequence[ArchiveMember], paths: Sequence[tuple[str, ...]]
+) -> list[ArchiveMember]:
+    """The members of these names, with what is in them; all for none.
+
+    Raises:
+        NotFound: there is none of a name.
+    """
+    for path in paths:
+        if not any(member.parts[: len(path)] == path for member in members):
+            names = [member.name for member in members if member.kind == "file"]
+            raise NotFound(
+                f"{archive.display} has no {'/'.join(path)}.",
+                hint=f"Nothing was unpacked. It has: {some_of(names, MAX_NAMED)}.",
+            )
+    return [m for m in members if not paths or any(m.parts[: len(p)] == p for p in paths)]
 
 
 def _target(folder: SafePath, member: ArchiveMember) -> SafePath:

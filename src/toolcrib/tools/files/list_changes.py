@@ -65,7 +65,7 @@ async def list_changes(
 def _line(step: LoggedStep, standing: list[int], undone: dict[int, int], start: str) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     paths = [printable(path.removeprefix(f"{start}/")) for path in step.paths]
-    notes = "" if step.undoable else " [cannot be undone]"
+    notes = (f" [and {step.note}]" if step.note else "") if step.undoable else " [cannot be undone]"
     if step.undoes:
         notes += f" [took back id={', '.join(map(str, step.undoes))}]"
     number = "-"

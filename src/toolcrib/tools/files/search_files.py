@@ -15,7 +15,7 @@ from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
 from toolcrib.files.search.hits import LINE_CHARS, Hit
-from toolcrib.files.search.pattern import Pattern, other_readings, pattern_of
+from toolcrib.files.search.pattern import CAPITALS, Pattern, other_readings, pattern_of
 from toolcrib.files.search.scope import (
     IGNORED_WORDS,
     SKIPPED_WORDS,
@@ -285,7 +285,8 @@ def _head(found: _Findings, given: dict[str, Any]) -> str:
     if pattern.reason:
         reason = pattern.reason.partition(": (?m)")[0]
         reading = "plain text" if pattern.literal else pattern.text
-        notes.append(f"searched as {reading}, since {reason}")
+        reading = "in any case" if reason == CAPITALS else f"as {reading}"
+        notes.append(f"searched {reading}, since {reason}")
         if LOOKAROUND.search(pattern.text):
             notes.append("RE2 has no lookaround: search without it")
     if counts.aborted:

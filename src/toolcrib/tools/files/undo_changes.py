@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.errors import Conflict, Denied, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.paths import Workspace, WritablePath
+from toolcrib.files.trees import entries_beneath, is_file
+from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted, printable, some_of
 
 MAX_LISTED = 10
+MAX_FOLDERS, MAX_SECONDS, MAX_DEPTH = 10_000, 10.0, 100
+"""How far a repository is looked through for what came since."""
 USER_SESSION = "cli:undo"
 """The session of `toolcrib undo`."""
 
@@ -52,6 +56,9 @@ async def undo_changes(
         _refuse_undo_of_user(last[0], ctx)
     else:
         last = await changes.steps(path, steps, session=session, standing=True)
+    if path is None:
+        top = ctx.use(Workspace).start(ctx.session.directory).absolute
+        await in_thread(lambda check: _refuse_new_work(last, top, check))
     if (id or len(last) == steps) and any(step.program is not None for step in last):
         return await _undo_one_by_one(last, ctx, by_number=id is not None)
     applied, undone = await changes.undo(
@@ -94,6 +101,26 @@ def _refuse_undo_of_user(step: LoggedStep, ctx: Ctx) -> None:
         )
 
 
+def _refuse_new_work(steps: Sequence[LoggedStep], start: str, check: Checkpoint) -> None:
+    """Half of a repository is none: what was stored in it since would be lost with it."""
+    for step in steps:
+        made = set(step.paths) if not step.undoes else set()
+        repositories = [path for path in made if path.endswith("/.git")]
+        for place in entries_beneath(
+            repositories,
+            max_folders=MAX_FOLDERS,
+            max_seconds=MAX_SECONDS,
+            max_depth=MAX_DEPTH,
+        ):
+            check()
+            if is_file(place) and place.path not in made:
+                new = printable(place.path.removeprefix(f"{start}/"))
+                raise Conflict(
+                    f"Nothing was undone: {new} came into the repository since step {step.id}.",
+                    hint="Keep the folder, or delete_path takes it away with what is in it.",
+                )
+
+
 def _going_on(made: Sequence[int], count: int) -> str:
     """What the same call does next, unless it named one step, and what makes it undone."""
     further = f"The same call goes back {counted(count, 'step')} further; " if count else ""
@@ -133,4 +160,5 @@ async def _undo_one_by_one(
 
 def _line(step: LoggedStep, start: str) -> str:
     names = [printable(path.removeprefix(f"{start}/")) for path in step.paths]
-    return f"Undone: {step.tool}: {some_of(names)}"
+    more = f" (and {step.note})" if step.note else ""
+    return f"Undone: {step.tool}: {some_of(names)}{more}"

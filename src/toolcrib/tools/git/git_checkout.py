@@ -11,13 +11,14 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, other_names, tool
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.git.attributes import note_as_stored
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import RepositoryFolder, adapt_repo
 from toolcrib.git.precautions import ask_about
 from toolcrib.git.repository import Repository, open_place, open_repository, repository_or_none
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
-from toolcrib.git.written_names import names_between, names_by_switch
+from toolcrib.git.written_names import hidden_names, names_between, names_by_switch
 from toolcrib.text.display import counted
 
 
@@ -26,9 +27,11 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     if paths := arguments.get("paths"):
         source = [await repository.commit(branch)] if branch else []
         names = [repository.name_of(path) or "." for path in paths]
-        return await names_between(repository, *source, "--", *names)
+        hidden = await hidden_names(repository, *names)
+        return [*hidden, *await names_between(repository, *source, "--", *names)]
     wanted = str(arguments.get("start") or "") if arguments.get("create") else branch
-    return await names_by_switch(repository, await _target(repository, wanted)) if wanted else []
+    target = _target if arguments.get("create") else _place
+    return await names_by_switch(repository, await target(repository, wanted)) if wanted else []
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
@@ -82,6 +85,10 @@ async def git_checkout(
     place, paths = await _scope(ctx, {"branch": branch, "paths": paths, "repo": repo})
     async with open_repository(ctx, place) as repository:
         before = await repository.head()
+        if paths:  # a switch does not write over them by itself
+            written = await _names(repository, {"branch": branch, "paths": paths})
+            sources = [await repository.commit(branch)] if branch else []
+            await refuse_to_overwrite(repository, written, sources)
         async with git_step(repository, git_checkout.name):
             if paths:
                 text = await _restore(repository, branch, paths)
@@ -118,6 +125,16 @@ async def _target(repository: Repository, name: str) -> str:
     if len(found) != 1:
         return await repository.commit(plain)
     return found[0]
+
+
+async def _place(repository: Repository, name: str) -> str:
+    """Where a switch to a name leads, in the order of `_switch`."""
+    ref = f"refs/heads/{name}"
+    if await repository.hash_of(ref):
+        return ref
+    if await repository.hash_of(name):
+        return await repository.commit(name)
+    return await _target(repository, name)
 
 
 async def _switch_or_tell(repository: Repository, name: str) -> str:

@@ -11,6 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on
 from toolcrib.git.repository import Repository, entries_of, open_repository
@@ -23,12 +24,15 @@ MAX_DISPLAYED_FILES = 5
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
-    return await names_of_going_on(repository, "abort") if arguments.get("abort") else []
+    if arguments.get("abort"):
+        return await names_of_going_on(repository, "abort")
+    path = arguments.get("path")
+    if path is None or not (arguments.get("take") or arguments.get("text")):
+        return []
+    return [repository.name_of(path)]
 
 
 async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    if not arguments.get("abort"):
-        return None
     return await ask_about(ctx, arguments, _names, arguments.get("path"))
 
 
@@ -72,15 +76,15 @@ async def git_conflicts(
             done = going_on(status.in_progress)
             return Result(text=f"(no conflicts) {done}".strip(), data={"open": []})
         if take:
+            await refuse_to_overwrite(repository, wanted)
             async with git_step(repository, git_conflicts.name):
-                await resolve(repository, wanted[0], take, text)
+                note = await resolve(repository, wanted[0], take, text)
             left = [name for name in names if name != wanted[0]]
             rest = f"Left: {some_of(left, 5)}." if left else going_on(status.in_progress)
             if not rest and await repository.hash_of("refs/stash"):
                 rest = "No conflict is left. A stash is kept: git_stash action=list shows it."
-            return Result(
-                text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
-            )
+            parts = [f"Resolved {printable(wanted[0])}.", note, rest]
+            return Result(text=" ".join(filter(None, parts)), data={"open": left})
         parts = [
             view(name, await sides(repository, name), whole=bool(name))
             for name in wanted[:MAX_DISPLAYED_FILES]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import asking, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
@@ -46,6 +47,8 @@ async def git_merge(
         before = await repository.head()
         await refuse_while_open(repository, within_rebase=True)
         await refuse_hidden_changes(repository, target, no_ff=no_ff)
+        names = await names_by_merge(repository, target)
+        await refuse_to_overwrite(repository, names, [target])
         text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
         async with git_step(repository, git_merge.name):
             args = ["merge", "-q", "--no-overwrite-ignore", "-m", text] + ["--no-ff"] * no_ff

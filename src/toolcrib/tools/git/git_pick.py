@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     asking,
@@ -61,7 +62,7 @@ async def git_pick(
     async with open_repository(ctx, repo) as repository:
         before = await repository.head()
         await refuse_foreign_state(repository)
-        args = [f"--{action}"]
+        args, sources = [f"--{action}"], list[str]()
         if action == "start":
             if not commits or len(commits) > MAX_COMMITS:
                 raise BadInput(
@@ -73,7 +74,11 @@ async def git_pick(
             if await _has_merge(repository, picked):
                 args += ["-m", "1"]  # what it brought into the branch that it was made on
             args += picked
+            sources = [f"{commit}^" if revert else commit for commit in picked]
         command = "revert" if revert else "cherry-pick"
+        wanted = {"commits": commits, "action": action, "revert": revert}
+        names = await _names(repository, wanted)
+        await refuse_to_overwrite(repository, names, sources)
         async with git_step(repository, git_pick.name):
             done = await repository.attempt(command, *args)
             return await outcome(repository, command, done, before)

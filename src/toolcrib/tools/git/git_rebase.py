@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     asking,
@@ -61,6 +62,8 @@ async def git_rebase(
             target = await repository.commit(onto)
             await refuse_hidden_changes(repository, target)
             args += ["--merge", target]
+        written = await _names(repository, {"onto": onto, "action": action})
+        await refuse_to_overwrite(repository, written)
         async with git_step(repository, git_rebase.name):
             done = await repository.attempt("rebase", *args)
             return await outcome(repository, "rebase", done, before)

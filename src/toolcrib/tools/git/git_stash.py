@@ -9,6 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Offset, Param, tool
+from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import asking
 from toolcrib.git.program import checked
@@ -17,7 +18,7 @@ from toolcrib.git.restoration import refuse_locked
 from toolcrib.git.sequences import refuse_while_open
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
-from toolcrib.git.written_names import names_between, names_by_pick, names_in
+from toolcrib.git.written_names import hidden_names, names_between, names_by_pick, names_in
 from toolcrib.text.display import counted
 
 BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
@@ -28,7 +29,8 @@ async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[s
     action = arguments.get("action") or "push"
     if action == "push":  # what is changed is as in the last commit then
         left = await _left_out(repository)
-        return [name for name in await names_between(repository, "HEAD") if name not in left]
+        written = [*await hidden_names(repository), *await names_between(repository, "HEAD")]
+        return [name for name in written if name not in left]
     if action not in ("pop", "apply"):
         return []
     entry = f"stash@{{{arguments.get('index') or 0}}}"
@@ -72,6 +74,11 @@ async def git_stash(
         await refuse_locked(repository)  # git stash itself is silent about it
         if (await status_of(repository, untracked="no")).unmerged:
             await refuse_while_open(repository)
+        if action == "push":
+            await repository.commit("HEAD")  # without one there is nothing to go back to
+        written = await _names(repository, {"action": action, "index": index})
+        sources = ["HEAD"] if action == "push" else [entry, f"{entry}^3"]
+        await refuse_to_overwrite(repository, written, sources)
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
@@ -84,7 +91,6 @@ async def git_stash(
 
 
 async def _push(repository: Repository, message: str, *, untracked: bool) -> str:
-    await repository.commit("HEAD")  # without one there is nothing to go back to
     newest = await repository.hash_of("refs/stash")
     args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
     args += ["-m", message.replace("\n", " ")] if message else []

@@ -1,0 +1,138 @@
+"""What git would write over without a word, and no step of undo could bring back.
+
+That are files that it does not know, and changes that it is told not to see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from toolcrib.core.errors import Conflict
+from toolcrib.git.repository import Repository, entries_of, lines_of, text_of
+from toolcrib.git.written_names import hidden_names
+from toolcrib.text.display import printable, some_of
+
+BATCH = 200
+MODULE = "160000"
+
+
+async def refuse_to_overwrite(
+    repository: Repository, names: Iterable[str], sources: Sequence[str] = ()
+) -> None:
+    """Refuse to write over what git does not know, ignored too, and over hidden changes.
+
+    Args:
+        repository: an open one.
+        names: the files that may be written.
+        sources: commits or trees that hold what is written; what is in none of them is deleted
+            at most, and that git does to what it knows alone. None: all names are written.
+
+    Raises:
+        Conflict: naming what is in the way.
+    """
+    wanted = list(dict.fromkeys(names))
+    if not wanted:
+        return
+    known = await _index(repository)
+    new = await _contents(repository, wanted, sources)
+    written = [
+        name
+        for name in wanted
+        if known.get(name, ("", ""))[0] != MODULE and (not sources or name in new)
+    ]
+    found = await asyncio.to_thread(
+        lambda: list(_obstacles(repository.layout.top, written, known.keys()))
+    )
+    if found:
+        now = await _hashes(repository, found)
+        found = [name for name in found if now.get(name, "-") not in new.get(name, ())]
+    if found:
+        raise Conflict(
+            "Files that git does not know would be overwritten: "
+            f"{some_of([printable(name) for name in found], 5)}",
+            hint="Move them away, or rename them, and send the call again.",
+        )
+    hidden = sorted(set(await hidden_names(repository)).intersection(written))
+    now = await _hashes(repository, hidden)
+    if changed := [name for name in hidden if name in now and now[name] != known[name][1]]:
+        raise Conflict(
+            f"Git is told to take {printable(changed[0])} for unchanged, and it is changed.",
+            hint="The user can end that: git update-index --no-assume-unchanged "
+            "--no-skip-worktree, with its name.",
+        )
+
+
+async def _index(repository: Repository) -> dict[str, tuple[str, str]]:
+    """Mode and object of all files that git knows."""
+    known = {}
+    for entry in entries_of(await repository.read("ls-files", "--stage", "-z")):
+        state, _, name = entry.partition("\t")
+        mode, digest, _ = state.split(" ")
+        known[name] = (mode, digest)
+    return known
+
+
+async def _contents(
+    repository: Repository, names: Sequence[str], sources: Sequence[str]
+) -> dict[str, set[str]]:
+    """The objects of files in some commits, by name; those that are files there alone."""
+    found: dict[str, set[str]] = {}
+    for source in sources:
+        plain = [name for name in names if "\n" not in name]
+        given = "".join(f"{source}:{name}\n" for name in plain)
+        output = await repository.read(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=given
+        )
+        for name, line in zip(plain, lines_of(output), strict=True):
+            if line.startswith("blob "):
+                found.setdefault(name, set()).add(line[5:])
+    return found
+
+
+async def _hashes(repository: Repository, names: Sequence[str]) -> dict[str, str]:
+    """What the files of some names would be stored as, of those that are files."""
+
+    def files() -> list[str]:
+        return [name for name in names if _is_file(f"{repository.layout.top}/{name}")]
+
+    there = await asyncio.to_thread(files)
+    found: dict[str, str] = {}
+    for start in range(0, len(there), BATCH):
+        batch = there[start : start + BATCH]
+        done = await repository.attempt("hash-object", "--", *batch, reads=True)
+        if not done.exit_code:
+            found |= zip(batch, text_of(bytes(done.stdout)).split(), strict=True)
+    return found
+
+
+def _is_file(path: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    return False
+
+
+def _obstacles(top: str, names: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    """What stands in the place of files, or of folders above them, and is not among the known."""
+    for name in names:
+        parts = name.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        file = next((each for each in above if not Path(top, each).is_dir()), name)
+        at = Path(top, file)
+        if at.is_dir() and not at.is_symlink():
+            yield from islice(_unknown_beneath(top, file, known), 1)
+        elif file not in known and os.path.lexists(at):
+            yield file
+
+
+def _unknown_beneath(top: str, folder: str, known: Collection[str]) -> Iterator[str]:
+    for path, _, files in os.walk(f"{top}/{folder}"):
+        for file in files:
+            name = f"{path}/{file}".removeprefix(f"{top}/")
+            if name not in known:
+                yield name

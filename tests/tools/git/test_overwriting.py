@@ -1,0 +1,151 @@
+"""What git does not know is not written over: no step could bring it back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.tools.git.made import commit, git, make_repository, on_a_side, write
+from tests.tools.git.test_local import do, refused
+from toolcrib import Toolbox
+
+OVERWRITTEN = "Files that git does not know would be overwritten"
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("git_merge", {"branch": "side"}),
+        ("git_rebase", {"onto": "side"}),
+        ("git_pick", {"commits": ["side"]}),
+        ("git_pull", {"remote": "origin", "branch": "side"}),
+        ("git_stash", {"action": "pop"}),
+        ("git_checkout", {"branch": "side", "paths": ["data"]}),
+    ],
+)
+async def test_what_is_ignored_stays(
+    box: Toolbox, repo: Path, tool: str, arguments: dict[str, object], kind: str
+) -> None:
+    if tool == "git_stash":
+        write(repo, data="theirs\n")
+        git(repo, "add", "data")
+        git(repo, "stash", "-q")
+    on_a_side(repo, data="theirs\n")
+    write(repo, **{".gitignore": "data\nup\n"})
+    commit(repo, "ignored")
+    git(repo, "clone", "-q", "-b", "side", ".", "up")
+    git(repo, "remote", "add", "origin", "./up")
+    name = "data" if kind == "file" else "data/deep/own"
+    write(repo, **{name: "mine\n"})
+    text = await refused(box, tool, **arguments)
+    assert f"{OVERWRITTEN}: {name}" in text
+    assert (repo / name).read_text() == "mine\n"
+    assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("tool", ["git_stash", "git_checkout"])
+async def test_a_folder_in_the_place_of_a_file_stays(box: Toolbox, repo: Path, tool: str) -> None:
+    (repo / "a.txt").unlink()
+    write(repo, **{"a.txt/own": "mine\n", ".git/info/exclude": "own\n"})
+    arguments = {"paths": ["a.txt"]} if tool == "git_checkout" else {}
+    assert f"{OVERWRITTEN}: a.txt/own" in await refused(box, tool, **arguments)
+    assert (repo / "a.txt/own").read_text() == "mine\n"
+
+
+async def test_undo_takes_no_folder_away(box: Toolbox, repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "without")
+    git(repo, "rm", "-q", "a.txt")
+    commit(repo, "without")
+    git(repo, "checkout", "-q", "main")
+    await do(box, "git_checkout", branch="without")
+    write(repo, **{"a.txt/own": "mine\n"})
+    assert f"{OVERWRITTEN}: a.txt/own" in await refused(box, "undo_changes")
+    assert (repo / "a.txt/own").read_text() == "mine\n"
+
+
+async def test_a_folder_of_git_makes_room_for_a_file(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "ws", **{"a/b": "1\n", "c": "1\n"})
+    git(repo, "checkout", "-q", "-b", "side")
+    git(repo, "rm", "-q", "-r", "a")
+    write(repo, a="file\n")
+    commit(repo, "side")
+    git(repo, "checkout", "-q", "main")
+    async with Toolbox(workspace=repo) as box:
+        await do(box, "git_merge", branch="side")
+        assert (repo / "a").read_text() == "file\n"
+        await do(box, "undo_changes")
+        assert (repo / "a/b").read_text() == "1\n"
+
+
+@pytest.mark.parametrize("tool", ["git_stash", "git_checkout"])
+async def test_changes_that_an_index_hides_stay(box: Toolbox, repo: Path, tool: str) -> None:
+    write(repo, **{"b.txt": "1\n"})
+    commit(repo, "b")
+    git(repo, "update-index", "--assume-unchanged", "a.txt")
+    write(repo, **{"a.txt": "mine\n", "b.txt": "2\n"})
+    arguments = {"paths": ["a.txt", "b.txt"]} if tool == "git_checkout" else {}
+    assert "Git is told to take a.txt for unchanged" in await refused(box, tool, **arguments)
+    assert (repo / "a.txt").read_text() == "mine\n"
+    git(repo, "update-index", "--no-assume-unchanged", "a.txt")
+    await do(box, tool, **arguments)
+
+
+async def test_undo_makes_no_repository(box: Toolbox, repo: Path) -> None:
+    """Its settings came since: they would run a program as soon as git looks."""
+    write(repo, **{"x/objects/k": "k", "x/refs/k": "k", "x/note": "k"})
+    commit(repo, "x")
+    git(repo, "branch", "without")
+    git(repo, "checkout", "-q", "without")
+    git(repo, "rm", "-q", "-r", "x/objects")
+    commit(repo, "without")
+    git(repo, "checkout", "-q", "main")
+    await do(box, "git_checkout", branch="without")
+    listed = (await box.call("list_changes", {})).text
+    step = re.search(r"id=(\d+)", listed)
+    assert step, listed
+    write(repo, **{"x/HEAD": "ref: refs/heads/main\n", "x/config": "[core]\n\tfsmonitor = evil\n"})
+    assert "x would be a git repository" in await refused(box, "undo_changes", id=int(step[1]))
+    assert not (repo / "x/objects").exists()
+
+
+async def test_what_the_other_side_deletes_stays_without_a_question(
+    box: Toolbox, repo: Path
+) -> None:
+    """Git deletes what it knows alone."""
+    git(repo, "checkout", "-q", "-b", "side")
+    git(repo, "rm", "-q", "a.txt")
+    commit(repo, "side")
+    git(repo, "checkout", "-q", "main")
+    git(repo, "rm", "-q", "--cached", "a.txt")
+    write(repo, **{".gitignore": "a.txt\n"})
+    commit(repo, "ignored")
+    await do(box, "git_merge", branch="side")
+    assert (repo / "a.txt").read_text() == "one\ntwo\nthree\n"
+
+
+async def test_what_is_the_same_already_is_written(box: Toolbox, repo: Path) -> None:
+    git(repo, "rm", "-q", "--cached", "a.txt")
+    await do(box, "git_checkout", branch="main", paths=["a.txt"])
+    assert git(repo, "status", "--porcelain") == ""
+
+
+async def test_a_submodule_moves_along(tmp_path: Path) -> None:
+    inner = make_repository(tmp_path / "inner")
+    repo = make_repository(tmp_path / "ws")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(repo, *allowed, "submodule", "--quiet", "add", str(inner), "sub")
+    commit(repo, "sub")
+    git(repo, "checkout", "-q", "-b", "side")
+    write(repo / "sub", **{"b.txt": "b\n"})
+    commit(repo / "sub", "b")
+    commit(repo, "moved")
+    git(repo, "checkout", "-q", "main")
+    git(repo, *allowed, "submodule", "--quiet", "update")
+    async with Toolbox(workspace=repo) as box:
+        await do(box, "git_merge", branch="side", no_ff=True)
+        await do(box, "undo_changes")
+        await do(box, "git_pick", commits=["side"])
+        assert git(repo, "log", "-1", "--format=%s").strip() == "moved"
