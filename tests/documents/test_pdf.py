@@ -208,6 +208,43 @@ async def test_tables_stand_where_they_are_on_the_page(documents, footer_first):
     assert places == sorted(places), text
 
 
+async def test_rows_of_amounts_without_lines_stay_whole(documents):
+    rows = [
+        ("01.02.", "Rent for the flat in Main Street, second floor", "-850,00"),
+        ("03.02.", "Salary", "2.500,00"),
+        ("05.02.", "Groceries at the market", "-45,10"),
+        ("09.02.", "Power and water for the flat in Main Street", "-120,00"),
+    ]
+    lines = [(18, 72, 740, "Statement"), (10, 72, 720, "Day"), (10, 450, 720, "Amount")]
+    for number, row in enumerate(rows):
+        places = zip((72, 130, 450), row, strict=True)
+        lines += [(10, x, 700 - 14 * number, cell) for x, cell in places]
+    found = await documents.read(pdf([page_of(lines)]))
+    assert "\n".join(map(" ".join, rows)) in found.markdown
+    assert "\n# Statement\n" in found.markdown
+
+
+async def test_fields_of_forms_are_listed(documents):
+    fields = (
+        "/FT /Tx /T (Last name) /V (Berg)",
+        "/FT /Btn /T (Member) /V /Yes /AS /Yes",
+        "/FT /Btn /T (News) /V /Off /AS /Off",
+        "/FT /Ch /T (City) /Opt [(Graz) (Wien)] /V (Graz)",
+        "/T (address) /Kids [10 0 R]",
+        "/FT /Tx /T (street) /Parent 9 0 R",
+    )
+    widget = "/Subtype /Widget /Type /Annot /Rect [150 700 300 720]"
+    data = pdf(
+        [page_of([(11, 72, 700, "Application")]), page_of([(11, 72, 700, "Back")])],
+        extra="/AcroForm << /Fields [5 0 R 6 0 R 7 0 R 8 0 R 9 0 R] >>",
+        more=[f"<< {field} {widget} >>".encode() for field in fields],
+    )
+    found = await documents.read(data)
+    listed = "- Last name: Berg\n- Member: yes\n- News: no\n- City: Graz\n- address.street: (empty)"
+    assert found.pages[0].text == f"Application\n\nFields of the form:\n\n{listed}"
+    assert found.pages[1].text == "Back"
+
+
 async def test_words_whose_letters_are_set_close_together_stay_whole(documents):
     """Such as browsers print them: in pieces, which pdf-oxide takes apart."""
     kerned = [(10, 72, 700, "Founded in 1949 by W"), (10, 167.2, 700, "ile Coyote. Here is more.")]

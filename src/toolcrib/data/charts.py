@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
 from toolcrib.data.tables import from_records
-from toolcrib.data.values import NumberFormat, column_format, date_key, displayed
+from toolcrib.text.values import NumberFormat, column_format, date_key, displayed
 
 ChartKind = Literal[
     "bar", "line", "area", "pie", "doughnut", "scatter", "histogram", "heatmap", "radar"

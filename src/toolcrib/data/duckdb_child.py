@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -37,10 +39,11 @@ from toolcrib.data.tables import (
     read_table,
     sheet_names,
     stream_of,
+    total_label,
 )
-from toolcrib.data.values import as_json_cell
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.display import some_of
+from toolcrib.text.values import as_json_cell
 
 if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it cannot be confined
     raise ImportError
@@ -51,7 +54,8 @@ PACKED_RATIO = 10
 MAX_CONVERTED_BYTES = 100_000_000
 """Of CSV with numbers that DuckDB does not read as such."""
 MAX_CHECKED_BYTES = 20_000_000
-"""Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell."""
+"""Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell.
+In larger files no total is looked for."""
 SAMPLE_ROWS = 50
 DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
@@ -59,6 +63,7 @@ COUNTED_BYTES = 200_000_000
 _NOT_NAME = re.compile(r"\W+")
 NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
 """What DuckDB says of CSV that it does not read."""
+_SUMMING = re.compile(r"\b(?:sum|avg|mean|fsum|kahan_sum)\s*\(", re.IGNORECASE)
 _REFUSALS = ("permission", "disabled", "cannot open file", "no files found", "io error")
 UTC = "SET TimeZone = 'UTC'"
 """The file of the system's own zone is out of reach."""
@@ -114,7 +119,7 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         answer, saved = answer_of(
             names, types, cursor.fetchmany, request["limit"], request["save_as"]
         )
-        answer["notes"] += opened.notes
+        answer["notes"] += [*opened.notes, *opened.totals(request["sql"])]
         return answer, saved
 
     return _read(request["files"], work, request["sql"])
@@ -286,6 +291,30 @@ class _Database:
             )
         return self.connection.execute(found[0])
 
+    def totals(self, sql: str) -> Iterator[str]:
+        """What is said where a table that SQL sums ends with the total of its other rows."""
+        low = sql.casefold()
+        for name, file in self.names.items() if _SUMMING.search(sql) else ():
+            is_used = name.casefold() in low or (self._is_one_file and "data" in low)
+            if not is_used or file["kind"] != "csv" or file["size"] > MAX_CHECKED_BYTES:
+                continue
+            cursor = self.connection.execute(
+                f'SELECT * FROM "{name}" OFFSET greatest((SELECT count(*) FROM "{name}") - 1, 0)'  # noqa: S608
+            )
+            columns = [column[0] for column in cursor.description or ()]
+            last = cursor.fetchone() or ()
+            label = total_label(map(str, last))
+            if label < 0 or f"'{last[label]}'".casefold() in low:
+                continue
+            quoted = ['"' + column.replace('"', '""') + '"' for column in columns]
+            sums = ", ".join(f"sum(try_cast({column} AS DOUBLE))" for column in quoted)
+            wholes = self.connection.execute(f'SELECT {sums} FROM "{name}"').fetchone() or ()  # noqa: S608
+            if any(map(_is_total, last, wholes)):
+                yield (
+                    f"{file['name']}: the last row is the total of the others, which sums of all "
+                    f"rows count as well; WHERE {quoted[label]} <> '{last[label]}' leaves it out."
+                )
+
     def _is_readable(self, file: dict[str, Any]) -> bool:
         """Whether DuckDB can read a file in place, as far as that is seen at once."""
         fd, kind = file["fd"], file["kind"]
@@ -405,6 +434,12 @@ def _limited(rows: Any) -> Any:
         if number >= MAX_CONVERTED_ROWS:
             raise TooLarge("The table is too long to be converted.", hint="Save it as UTF-8 CSV.")
         yield row
+
+
+def _is_total(last: Any, whole: Any) -> bool:
+    """Whether the last cell of a column is the sum of those above it."""
+    is_number = isinstance(last, (int, float, Decimal)) and not isinstance(last, bool)
+    return bool(is_number and last and whole) and math.isclose(whole, 2 * last, rel_tol=1e-9)
 
 
 def explained(error: duckdb.Error, names: Any) -> ToolError:

@@ -22,8 +22,8 @@ from toolcrib.data.tables import (
     read_table,
     stream_of,
 )
-from toolcrib.data.values import NUMERIC
 from toolcrib.system.openat import pread
+from toolcrib.text.values import NUMERIC
 
 SAMPLED_ROWS = 1000
 """Rows whose numbers are looked at."""

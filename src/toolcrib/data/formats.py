@@ -12,6 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -20,10 +21,10 @@ from xml.sax.saxutils import escape, quoteattr
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.core.result import json_numbers
 from toolcrib.data.tables import Table, by_quotes_or_lines, from_records, read_table
-from toolcrib.data.values import Cell, as_json_cell, displayed
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.display import counted
 from toolcrib.text.toml_values import inline_toml, toml_key, toml_value
+from toolcrib.text.values import Cell, as_json_cell, displayed
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip")
 ENDINGS = {
@@ -50,6 +51,10 @@ _YAML_BOOLEAN = "tag:yaml.org,2002:bool"
 _YAML_WORD = re.compile(
     r"^(?:.*?[:\-\[,]\s+|\s*)((?i:yes|no|on|off))\s*(?:[,\]}:#]|$)", re.MULTILINE
 )
+MAX_START_BYTES = 4096
+_COMMENTS = re.compile(r"\ufeff?(?:\s*#[^\n]*\n)*\s*")
+_TOML_LINE = re.compile(r"\[{1,2}[A-Za-z][\w.\"-]*\]{1,2}\s*(?:#|$)|[\w.\"-]+\s*=", re.MULTILINE)
+_YAML_LINE = re.compile(r"---\s|- |[^\s,;|<{\[][^,;|\t\n]*:(?:\s|$)", re.MULTILINE)
 _CUT = "\u2026"
 _RULES = {"left": ":---", "center": ":---:", "right": "---:", "": "---"}
 
@@ -87,7 +92,7 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
         return {"notes": notes}, base64.b64encode(data) + b"\n"
     if target in ("", source) or (not source and target not in FORMATS):
         return {"notes": notes}, data
-    value = _read(source or _guessed(data), data, notes)
+    value = _read(source or _guessed(data, notes), data, notes)
     written = _write(target, value, notes)
     if len(written) > MAX_BYTES:
         raise TooLarge(f"It would have {len(written):,} bytes.", hint="Convert a part of it.")
@@ -118,9 +123,19 @@ def _decoded(data: bytes) -> bytes:
         raise UnsupportedContent(f"It is not base64: {error}.") from None
 
 
-def _guessed(data: bytes) -> str:
-    head = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    return {b"{": "json", b"[": "json", b"<": "xml", b"|": "markdown"}.get(head, "csv")
+def _guessed(data: bytes, notes: list[str]) -> str:
+    """The format of a text, by its first line; settings are taken for such if they are valid."""
+    start = data[:MAX_START_BYTES]
+    text = charset_of(start).decode(start)
+    first = _COMMENTS.sub("", text, count=1)
+    form = "toml" if _TOML_LINE.match(first) else "yaml" if _YAML_LINE.match(first) else ""
+    if form:
+        with suppress(UnsupportedContent):
+            if isinstance(_read(form, data, []), Mapping | list):
+                notes.append(f"Read as {form.upper()}: from_format names another.")
+                return form
+    head = text.lstrip("\ufeff \t\r\n")[:1]
+    return {"{": "json", "[": "json", "<": "xml", "|": "markdown"}.get(head, "csv")
 
 
 def _read(form: str, data: bytes, notes: list[str]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from toolcrib.core.errors import TooLarge
 from toolcrib.data.formats import written_table
 from toolcrib.data.tables import column_names
-from toolcrib.data.values import column_format, type_of
+from toolcrib.text.values import column_format, type_of
 
 BATCH = 1000
 MAX_COUNT_SECONDS = 2.0

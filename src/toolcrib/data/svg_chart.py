@@ -8,7 +8,7 @@ from html import escape
 
 from toolcrib.core.errors import MissingExtra
 from toolcrib.data.charts import HEIGHT, WIDTH, ChartData, ChartKind, slices
-from toolcrib.data.values import displayed
+from toolcrib.text.values import displayed
 
 LEFT, TOP, BOTTOM, RIGHT = 70, 50, 70, 150
 MAX_LABELS = 25

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from toolcrib.core.errors import BadInput
 from toolcrib.data.tables import Table
-from toolcrib.data.values import Cell, NumberFormat
+from toolcrib.text.values import Cell, NumberFormat
 
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -52,10 +52,11 @@ class TableColumns:
                 return self._places[spelling]
         near = self.near(bare)
         guess = f" Did you mean {near}?" if near else ""
+        by_sql = " query_database groups by expressions, by SQL." if "(" in bare else ""
         listed_names = ", ".join(self.names[:60]) + (" …" if len(self.names) > 60 else "")
         raise BadInput(
             f"There is no column {bare[:80]}.{guess}",
-            hint=f"The columns are: {listed_names}",
+            hint=f"The columns are: {listed_names}{'.' if by_sql else ''}{by_sql}",
             unknown_columns=[bare[:80]],
         )
 

@@ -12,13 +12,13 @@ from toolcrib.core.errors import BadInput, NoResults, NotFound, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Right
 from toolcrib.data.formats import ENDINGS, TABLES
-from toolcrib.data.values import displayed
 from toolcrib.execution.workers import Task
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath
 from toolcrib.system.openat import pread
 from toolcrib.text.display import counted
+from toolcrib.text.values import displayed
 
 MAX_FILES = 200
 MAX_CELL_CHARS = 500
@@ -130,7 +130,7 @@ def saved_format(path: SafePath | None) -> str:
     if found not in SAVED_FORMATS:
         raise BadInput(
             f"A table is not saved as {path.name}.",
-            hint="End the name in .csv, .tsv, .json, .jsonl or .md.",
+            hint="End the name in .csv, .tsv, .json, .jsonl or .md; create_document makes .xlsx.",
         )
     return found
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput
 from toolcrib.data.table_columns import TableColumns, as_number
-from toolcrib.data.values import NUMERIC, Cell, ColumnFormat, NumberFormat, displayed, is_missing
+from toolcrib.text.values import NUMERIC, Cell, ColumnFormat, NumberFormat, displayed, is_missing
 
 MAX_DEPTH = 50
 OPERATORS = (
@@ -307,6 +307,9 @@ class _Conditions:
         form = self._columns.formats[place]
         limit = _number(value, form, operator)
         if limit is not None:
+            if NumberFormat().parse(value) not in (None, limit):
+                name = self._columns.names[place]
+                self._note(f"{value} is read as {displayed(limit)}, for {name} has decimal commas.")
             return "number", limit
         key = form.moment(value) or (_part_of_date(value) if form.type == "date" else "")
         if key and form.type not in NUMERIC:
@@ -372,8 +375,8 @@ def _number(value: str, form: ColumnFormat, operator: str) -> int | float | None
     """The number that a column is compared with; None where it is compared in another way."""
     if form.type not in NUMERIC and not (form.type == "text" and operator in _ORDERED):
         return None
-    number = NumberFormat().parse(value)
-    return form.numbers.parse(value) if number is None else number
+    number = form.numbers.parse(value)
+    return NumberFormat().parse(value) if number is None else number
 
 
 def _part_of_date(value: str) -> str:

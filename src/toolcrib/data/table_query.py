@@ -24,8 +24,10 @@ from toolcrib.data.tables import (
     left_out,
     read_table,
     stream_of,
+    total_label,
 )
-from toolcrib.data.values import (
+from toolcrib.text.display import counted, some_of
+from toolcrib.text.values import (
     Cell,
     ColumnFormat,
     NumberFormat,
@@ -34,16 +36,12 @@ from toolcrib.data.values import (
     displayed,
     is_missing,
 )
-from toolcrib.text.display import counted, some_of
 
 MAX_GROUPS = 100_000
 MAX_SAVED_ROWS = 5_000_000
 FILE_COLUMN = "file"
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(\s*(.*?)\s*\)|\s(.+))?\s*", re.DOTALL)
 _AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
-_TOTAL = re.compile(
-    r"\s*(?:(?:grand |sub)?total|sum|(?:gesamt)?summe|gesamt|insgesamt)\s*:?\s*", re.IGNORECASE
-)
 FUNCTIONS = ("sum", "mean", "min", "max", "count", "distinct")
 
 
@@ -329,7 +327,7 @@ class _Sum:
 
     __slots__ = (
         *("_form", "_function", "_numbers", "_place", "_whole", "best", "count"),
-        *("has_numbers", "other", "others", "seen"),
+        *("has_dates", "has_numbers", "other", "others", "seen"),
     )
 
     def __init__(self, function: str, place: int, form: ColumnFormat) -> None:
@@ -340,6 +338,7 @@ class _Sum:
         self.best: tuple[tuple[int, float, str], Cell] | None = None
         self.seen: set[str] = set()
         self.has_numbers, self.others, self.other = False, 0, ""
+        self.has_dates = form.type == "date"
 
     def add(self, row: Sequence[Cell]) -> None:
         if self._place < 0:
@@ -353,6 +352,9 @@ class _Sum:
             if len(self.seen) > MAX_GROUPS:
                 raise TooLarge(f"More than {MAX_GROUPS:,} different values.", hint="Filter first.")
         elif self._function in ("min", "max"):
+            if self.has_dates and not self._form.moment(displayed(cell)):
+                self._tell_kind(None, cell)
+                return
             if self._form.type == "text" and not (self.has_numbers and self.other):
                 self._tell_kind(as_number(cell, self._form.numbers), cell)
             key = _sort_key(cell, self._form, self._function == "max")
@@ -419,6 +421,7 @@ def _grouped(
         for part in group:
             part.add(row)
     table.notes += _mixed(sums, groups.values())
+    table.notes += _alike(groups)
     if () in groups:
         table.notes += _counting_total(row, sums, groups[()], columns)
     if not groups and not places:
@@ -429,6 +432,17 @@ def _grouped(
     values = [[*key, *(part.value() for part in group)] for key, group in groups.items()]
     found = Table(names, formats, iter(values), table.notes)
     return found, found.rows
+
+
+def _alike(groups: Collection[tuple[str, ...]]) -> Iterator[str]:
+    """What is said of groups that a filter takes for one."""
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for key in groups:
+        other = known.setdefault(tuple(part.strip().casefold() for part in key), key)
+        if other is not key:
+            one, two = (f'"{", ".join(parts)[:40]}"' for parts in (other, key))
+            yield f"Groups that differ in case or blanks alone stand apart: {one}, {two}."
+            return
 
 
 def _format_of(function: str, form: ColumnFormat) -> ColumnFormat:
@@ -446,9 +460,11 @@ def _mixed(
         other = next((part.other for part in parts if part.other), "")
         if not other:
             continue
-        if function in ("sum", "mean"):
+        is_extreme = function in ("min", "max")
+        if not is_extreme or parts[0].has_dates:
+            kind = "date" if is_extreme else "number"
             count = counted(sum(part.others for part in parts), "value")
-            yield f"{title} leaves out what is no number ({count}, such as {other[:40]})."
+            yield f"{title} leaves out what is no {kind} ({count}, such as {other[:40]})."
         elif any(part.has_numbers for part in parts):
             yield f"{title} compares texts: some values are no numbers (such as {other[:40]})."
 
@@ -460,7 +476,7 @@ def _counting_total(
     columns: TableColumns,
 ) -> Iterator[str]:
     """What is said where the last row is the total of the others and was counted, too."""
-    label = next((n for n, cell in enumerate(last) if _TOTAL.fullmatch(displayed(cell))), -1)
+    label = total_label(map(displayed, last))
     for (function, place, title), part in zip(sums, parts, strict=True):
         if label < 0 or function not in ("sum", "mean"):
             continue
@@ -482,7 +498,8 @@ def _aggregate(text: str, columns: TableColumns) -> tuple[str, int, str]:
     if match is None or name not in FUNCTIONS:
         raise BadInput(
             f"There is no aggregate {text.strip()[:80]}.",
-            hint=f'Write "sum(amount)" or "count". There are: {", ".join(FUNCTIONS)}.',
+            hint=f'Write "sum(amount)" or "count". There are: {", ".join(FUNCTIONS)}. '
+            "query_database has others, names for them and joins, by SQL.",
         )
     column = (match[2] or match[3] or "").strip()
     if name == "count" and column in ("", "*"):

@@ -16,7 +16,10 @@ from itertools import chain, islice, takewhile
 from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
-from toolcrib.data.values import (
+from toolcrib.data.workbook import Workbook
+from toolcrib.files.content.kinds import charset_of, kind_of
+from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
+from toolcrib.text.values import (
     Cell,
     ColumnFormat,
     NumberFormat,
@@ -25,9 +28,6 @@ from toolcrib.data.values import (
     is_code,
     type_of,
 )
-from toolcrib.data.workbook import Workbook
-from toolcrib.files.content.kinds import charset_of, kind_of
-from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
 
 T = TypeVar("T")
 SAMPLE_BYTES = 65_536
@@ -41,8 +41,11 @@ MAX_COLUMNS = 20_000
 MAX_ROW_CHARS = 100
 MIN_UTF8_SIGNS = 3
 """So many signs of valid UTF-8 in one line are no accident of windows-1252."""
+_TOTAL = re.compile(
+    r"\s*(?:(?:grand |sub)?total|sum|(?:gesamt)?summe|gesamt|insgesamt)\s*:?\s*", re.IGNORECASE
+)
 _YEAR = re.compile(r"(?:19|20)\d\d", re.ASCII)
-ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
+ZIP_SIGN, GZIP_SIGN, PARQUET_SIGN = b"PK\x03\x04", b"\x1f\x8b", b"PAR1"
 SHORTER = "Use a smaller file, or CSV, which is read row by row."
 
 
@@ -76,6 +79,11 @@ def is_empty(head: bytes) -> bool:
 def left_out(names: Sequence[str]) -> str:
     """What is said of files of a folder that hold nothing."""
     return f"Empty, and left out: {some_of(names)}."
+
+
+def total_label(row: Iterable[str]) -> int:
+    """Which cell of a row calls it a total, or -1."""
+    return next((number for number, cell in enumerate(row) if _TOTAL.fullmatch(cell)), -1)
 
 
 @dataclass(slots=True)
@@ -145,6 +153,10 @@ def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = 
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
         return from_records(_records(_whole(buffered, name), name))
     kind = kind_of(head)
+    if kind is not None and head.startswith(PARQUET_SIGN):
+        raise UnsupportedContent(
+            f"{name} is a Parquet table.", hint="query_database reads it, and saves it as CSV."
+        )
     if kind is not None:
         raise UnsupportedContent(
             f"{name} is no table: {kind.name}.", hint="Tables are CSV, TSV, XLSX and JSON files."

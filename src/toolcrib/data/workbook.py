@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import BytesIO
-from typing import Any
+from typing import IO, Any
 from xml.etree import ElementTree as ET
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, UnsupportedContent
-from toolcrib.data.values import Cell, displayed
 from toolcrib.text.display import counted
+from toolcrib.text.values import Cell, displayed
 
 MAX_PART_BYTES = 400_000_000
 """Bytes of a part of a workbook, unpacked."""
@@ -33,6 +34,12 @@ _TIME_CODE = re.compile(r"[hs]", re.IGNORECASE)
 _LENGTH_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _NOT_CODE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|General', re.IGNORECASE)
 _WHOLE = re.compile(r"-?\d{1,400}", re.ASCII)
+_NUMBER = re.compile(r"-?[\d.]+(?:[eE][-+]?\d+)?", re.ASCII)
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+MERGED_BYTES = 1_000_000
+MERGED_CHARS = 100
+"""Of one element, which two parts of what is read may share."""
+MAX_MERGED = 100_000
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -85,17 +92,21 @@ class Workbook:
         notes = [f"Sheet {names[number]}; others: {', '.join(others[:20])}."] if others else []
         return self._rows(self._sheets[number][1], notes), notes
 
-    def _part(self, name: str) -> Iterator[tuple[str, Any]]:
-        """The ends of the elements of a part, with their local names."""
+    def _stream(self, name: str) -> IO[bytes]:
+        """A part, unpacked while it is read."""
         info = self._archive.getinfo(name)
         if info.file_size > MAX_PART_BYTES:
             raise TooLarge(f"{self._name} is too large when unpacked.", hint="Save it as CSV.")
         if info.flag_bits & 1:
             raise UnsupportedContent(f"{self._name} is encrypted.")
-        with self._archive.open(info) as stream:
+        return self._archive.open(info)
+
+    def _part(self, name: str) -> Iterator[tuple[str, Any]]:
+        """The ends of the elements of a part, with their local names."""
+        with self._stream(name) as stream:
             if b"<!DOCTYPE" in stream.read(4096):
                 raise BadInput(f"{self._name} holds XML with a DTD.")
-        with self._archive.open(info) as stream:
+        with self._stream(name) as stream:
             for _, element in ET.iterparse(stream):  # noqa: S314
                 yield element.tag.rpartition("}")[2], element
 
@@ -148,11 +159,40 @@ class Workbook:
                         found[number] = kind
         return found
 
+    def _merged(self, part: str) -> list[_MergedRange]:
+        """The merged cells of a sheet; they are listed behind its rows."""
+        found: set[_MergedRange] = set()
+        with self._stream(part) as stream:
+            rest = b""
+            while len(found) < MAX_MERGED and (chunk := stream.read(MERGED_BYTES)):
+                rest += chunk
+                for area in _MERGED.finditer(rest):
+                    left, top, right, bottom = (each.decode() for each in area.groups())
+                    end = min(_column(right), MAX_WIDTH - 1)
+                    found.add(_MergedRange(int(top), int(bottom), _column(left), end))
+                rest = rest[-MERGED_CHARS:]
+        return sorted(found)
+
     def _rows(self, part: str, notes: list[str]) -> Iterator[list[Cell]]:
+        filler = _Filler(self._merged(part))
+        for number, row in self._own_rows(part, notes):
+            filler.fill(number, row)
+            while row and row[-1] in (None, ""):
+                row.pop()
+            if row:
+                yield row
+        notes += filler.notes
+
+    def _own_rows(self, part: str, notes: list[str]) -> Iterator[tuple[int, list[Cell]]]:
+        """The rows with their numbers, without what merged cells have in common."""
         blank: Counter[int] = Counter()
+        zero: Counter[int] = Counter()
+        calculated, number = False, 0
         for tag, element in self._part(part):
             if tag != "row":
                 continue
+            own = element.get("r", "")
+            number = int(own) if _WHOLE.fullmatch(own) else number + 1
             row: list[Cell] = []
             for cell in element:
                 column = _column(cell.get("r", "")) if cell.get("r") else len(row)
@@ -160,18 +200,21 @@ class Workbook:
                     continue
                 row += [None] * (column - len(row))
                 row.append(self._value(cell))
-                if row[-1] is None and any(child.tag.endswith("}f") for child in cell):
-                    blank[column] += 1
+                if row[-1] in (None, "0") and any(child.tag.endswith("}f") for child in cell):
+                    (blank if row[-1] is None else zero)[column] += 1
+                elif len(cell) > 1 and not calculated:
+                    calculated = any(child.tag.endswith("}f") for child in cell)
             element.clear()
-            while row and row[-1] in (None, ""):
-                row.pop()
-            if row:
-                yield row
-        if blank:
-            letters = ", ".join(_letters(column) for column in sorted(blank)[:20])
+            yield number, row
+        if zero and not calculated:
             notes.append(
-                f"{counted(blank.total(), 'formula')} in {letters} read as empty, for the file has "
-                "no values of them: open it in a spreadsheet program and save it there."
+                f"All {counted(zero.total(), 'formula')} in {_named(zero)} have the value 0. If "
+                "they were never calculated, open it in a spreadsheet program and save it there."
+            )
+        if blank:
+            notes.append(
+                f"{counted(blank.total(), 'formula')} in {_named(blank)} read as empty, for the "
+                "file has no values of them: open it in a spreadsheet program and save it there."
             )
 
     def _value(self, cell: Any) -> Cell:
@@ -226,6 +269,63 @@ def _kind(number: int, code: str) -> str:
     if number in TIME_FORMATS or (_TIME_CODE.search(bare) and not _DAY_CODE.search(bare)):
         return "time"
     return "date" if number in DATE_FORMATS or _DATE_CODE.search(bare) else ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _MergedRange:
+    """Cells that are one, from the first row and column to the last."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+class _Filler:
+    """Puts the text of merged cells into each of them, row by row.
+
+    A number stays in the first, for it would be counted in each. Titles and empty rows stay, too.
+    """
+
+    def __init__(self, merged: list[_MergedRange]) -> None:
+        self._coming = merged[::-1]
+        self._open: list[tuple[_MergedRange, Cell]] = []
+        self._texts: set[int] = set()
+        self._numbers: set[int] = set()
+
+    def fill(self, number: int, row: list[Cell]) -> None:
+        """Fill the row of this number."""
+        filled = sum(cell not in (None, "") for cell in row)
+        while self._coming and self._coming[-1].top <= number:
+            area = self._coming.pop()
+            value = row[area.left] if area.top == number and area.left < len(row) else None
+            if value not in (None, ""):
+                self._open.append((area, value))
+        self._open = [each for each in self._open if each[0].bottom >= number]
+        for area, value in self._open:
+            if filled <= (area.top == number):  # a title, or nothing else
+                continue
+            if isinstance(value, str) and not _NUMBER.fullmatch(value):
+                row += [None] * (area.right + 1 - len(row))
+                row[area.left : area.right + 1] = [value] * (area.right + 1 - area.left)
+                self._texts.add(area.left)
+            else:
+                self._numbers.add(area.left)
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What was done to cells of the table."""
+        if self._texts:
+            letters = _named(self._texts)
+            yield f"Merged cells in {letters}: their text stands in each of their cells."
+        if self._numbers:
+            letters = _named(self._numbers)
+            yield f"Merged cells in {letters}: their number stands in the first cell alone."
+
+
+def _named(columns: Iterable[int]) -> str:
+    """The names of some columns."""
+    return ", ".join(_letters(column) for column in sorted(columns)[:20])
 
 
 def _letters(column: int) -> str:

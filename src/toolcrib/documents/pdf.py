@@ -192,6 +192,11 @@ OVERLAP = 2.0
 """Points by which a block may reach into the one above it."""
 MATCHED_LETTERS = 60
 """Letters by which a block is found in the plain text, where all of it is not."""
+MIN_TORN_ROWS = 3
+"""Rows of amounts, one below the other, by which the plain text of a page is the better one."""
+MAX_FIELDS, MAX_FIELD_CHARS = 500, 1000
+_AMOUNT = re.compile(r"[-+(\u2212]?[$\u20ac\u00a3]?-?\d[\d.,']*[.,]\d\d\)?[$\u20ac\u00a3%-]?")
+_HEADING = re.compile(r"^(#+ .*)$", re.MULTILINE)
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{3,}")
 _WORDS = re.compile(r"[^\W_]")
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -285,9 +290,29 @@ class _PdfReader:
         more = MIN_TEXT_RATIO * len(_WORDS.findall(text)) + SPARE_LETTERS
         if len(_WORDS.findall(other)) > more or _is_reversed(text, other):
             text = other
+        elif _has_torn_rows(text, other):
+            text = _try(partial(self._with_headings, other, index), other)
         elif "\n|" in f"\n{text}":
             text = _try(lambda: self._in_page_order(text, index), text)
-        return _ODD.sub("", text).strip()
+        text = _ODD.sub("", text).strip()
+        return text + _try(self._fields, "") if text and index == 0 else text
+
+    def _fields(self) -> str:
+        """The fields of a form by name and value, of all pages; "" where there are none."""
+        known = self.oxide.get_form_fields() if self.oxide else []
+        lines = [
+            f"- {_one_line(field.name)}: {_one_line(_field_value(field.value))}"
+            for field in known
+            if field.name and field.field_type != "unknown"
+        ]
+        if len(lines) > MAX_FIELDS:
+            lines[MAX_FIELDS:] = [f"- and {len(lines) - MAX_FIELDS:,} more"]
+        return "\n\n".join(("", "Fields of the form:", "\n".join(lines))) if lines else ""
+
+    def _with_headings(self, text: str, index: int) -> str:
+        assert self.oxide is not None
+        marked = self.layout.mended(text, self.oxide.extract_spans(index), text)
+        return _HEADING.sub(r"\n\1\n", marked)
 
     def _in_page_order(self, text: str, index: int) -> str:
         """A page with tables in the order in which it is written: pdf-oxide puts tables last."""
@@ -360,6 +385,38 @@ def _text_reader(document: Pdfium, index: int) -> Iterator[Any]:
     finally:
         reader.close()
         page.close()
+
+
+def _has_torn_rows(text: str, other: str) -> bool:
+    """Whether rows that end in an amount, one below the other, are torn apart in `text` alone."""
+    bare = [_bare(line.replace("|", "")) for line in text.split("\n") if line]
+    cells = [line for line in text.split("\n") if line.startswith("|")]
+    torn = 0
+    for line in other.split("\n"):
+        words = line.split()
+        is_row, row = len(words) > 1 and _AMOUNT.fullmatch(words[-1]), _bare(line)
+        if is_row and not (
+            any(row in each for each in bare)
+            or any(words[0] in each and words[-1] in each for each in cells)
+        ):
+            torn += 1
+            if torn == MIN_TORN_ROWS:
+                return True
+        else:
+            torn = 0
+    return False
+
+
+def _field_value(value: Any) -> str:
+    """The value of a field of a form as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    values = value if isinstance(value, list | tuple) else [value]
+    return ", ".join(str(each) for each in values if each not in (None, "")) or "(empty)"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:MAX_FIELD_CHARS]
 
 
 def _is_reversed(text: str, other: str) -> bool:

@@ -555,3 +555,22 @@ async def test_a_change_beside_others(box: Toolbox, ws: Path, shop: Path) -> Non
     count = {"source": "shop.db", "sql": "SELECT count(*) FROM item"}
     assert (await ok(box, "query_database", **count)).data["rows"] == [[3]]
     await refused(box, "change_database", "bad_input", source=":memory:", sql="CREATE TABLE x(a)")
+
+
+async def test_a_total_among_summed_rows_is_noted(box: Toolbox, ws: Path) -> None:
+    (ws / "v.csv").write_text("Region,Sales\nNorth,100.5\nSouth,200\nWest,50\nTotal,350.5\n")
+    source = {"source": "v.csv"}
+    note = """WHERE "Region" <> 'Total' leaves it out."""
+    summed = await ok(box, "query_database", **source, sql="SELECT sum(Sales) FROM v")
+    assert summed.data["rows"] == [[701]] and note in summed.text
+    mean = await ok(box, "query_database", **source, sql="SELECT avg(Sales) FROM data")
+    assert note in mean.text
+    for sql in (
+        "SELECT sum(Sales) FROM v WHERE Region <> 'Total'",
+        "SELECT max(Sales) FROM v",
+        "SELECT * FROM v",
+    ):
+        assert note not in (await ok(box, "query_database", **source, sql=sql)).text
+    (ws / "w.csv").write_text("name,sum\nSum,1\nTotal,2\nsum,4\n")
+    words = await ok(box, "query_database", source="w.csv", sql="SELECT sum(sum) FROM w")
+    assert "total of the others" not in words.text

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import xlsxwriter  # type: ignore[import-untyped]
 
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.toolbox import Toolbox
@@ -659,3 +660,108 @@ async def test_a_total_that_is_counted_with_its_parts_is_noted(box: Toolbox, ws:
     assert rest.data["rows"] == [[3001]] and "counts the last row" not in rest.text
     counted = await ok(box, "query_table", path="v.csv", aggregate=["count"])
     assert "counts the last row" not in counted.text
+
+
+def sheet(path: Path, rows: list[list[object]], *merged: str) -> None:
+    """A workbook as libraries write it that do not calculate."""
+    book = xlsxwriter.Workbook(str(path))
+    page = book.add_worksheet()
+    for number, row in enumerate(rows):
+        page.write_row(number, 0, row)
+    for area in merged:
+        page.merge_range(area, rows[int(area[1]) - 1][ord(area[0]) - 65])
+    book.close()
+
+
+async def test_merged_cells_have_their_value_in_each_row(box: Toolbox, ws: Path) -> None:
+    rows: list[list[object]] = [["Staff", "", "", ""], ["Dept", "Name", "Salary", "Room"]]
+    rows += [["Sales", "A", 100, 7], ["", "B", 200, ""], ["", "C", 300, ""]]
+    rows += [["IT", "D", 400, 8], ["", "E", 500, 9], ["Total", "", 1500, 10]]
+    sheet(ws / "m.xlsx", rows, "A1:D1", "A3:A5", "A6:A7", "D3:D5", "A8:B8")
+    found = await ok(box, "query_table", path="m.xlsx", group=["Dept"], sum=["Salary", "Room"])
+    assert found.data["rows"] == [["Sales", 600, 7], ["IT", 900, 17], ["Total", 1500, 10]]
+    assert "Merged cells in A: their text stands in each of their cells." in found.text
+    assert "Merged cells in D: their number stands in the first cell alone." in found.text
+    it = await ok(box, "query_table", path="m.xlsx", filter="Dept = IT")
+    assert it.data["matched"] == 2
+    assert "Above the head, left out: Staff." in it.text
+
+
+async def test_formulas_that_were_never_calculated_are_told(box: Toolbox, ws: Path) -> None:
+    rows: list[list[object]] = [["n", "twice"], [1, "=A2*2"], [2, "=A3*2"]]
+    sheet(ws / "f.xlsx", rows)
+    found = await ok(box, "query_table", path="f.xlsx", sum=["twice"])
+    assert "All 2 formulas in B have the value 0" in found.text
+    cells = "><f>A1</f><v>0</v>", "><f>A2</f><v>5</v>"
+    workbook(ws / "g.xlsx", of_cells(' t="inlineStr"><is><t>n</t></is>') + of_cells(*cells))
+    assert "formulas" not in (await ok(box, "query_table", path="g.xlsx")).text
+
+
+async def test_dates_with_names_of_months(box: Toolbox, ws: Path) -> None:
+    for first, second, third in (
+        ("12-Jan-24", "03-Mar-24", "01-Dec-23"),
+        ("12. Januar 2024", "3. M\u00e4rz 2024", "1. Dez. 2023"),
+        ("12 January 2024", "3 March 2024", "1 Dec 2023"),
+        ("Jan 12, 2024", "March 3rd, 2024", "December 1, 2023"),
+        ("12-JAN-2024 10:30", "03-MAR-2024 09:00", "01-DEC-2023 00:00"),
+    ):
+        (ws / "d.csv").write_text(f"n;d\n1;{first}\n2;{second}\n3;{third}\n")
+        found = await ok(box, "query_table", path="d.csv", sort="d desc", filter="d > 2024-01-01")
+        assert [row[0] for row in found.data["rows"]] == ["2", "1"], first
+        assert found.data["columns"][1]["type"] == "date"
+        same = await ok(box, "query_table", path="d.csv", filter=f'd = "{first}"')
+        assert same.data["matched"] == 1
+    (ws / "d.csv").write_text("n,d\n1,12 Maybe 24\n2,3 Marching 24\n")
+    found = await ok(box, "query_table", path="d.csv")
+    assert found.data["columns"][1]["type"] == "text"
+
+
+async def test_the_last_date_is_no_label(box: Toolbox, ws: Path) -> None:
+    days = "".join(f"2024-01-{day:02},{day}\n" for day in range(1, 25))
+    (ws / "d.csv").write_text(f"d,n\n{days}Total,300\n")
+    found = await ok(box, "query_table", path="d.csv", max=["d"], min=["d"])
+    assert sorted(found.data["rows"][0]) == ["2024-01-01", "2024-01-24"]
+    assert "max(d) leaves out what is no date (1 value, such as Total)." in found.text
+
+
+async def test_a_number_of_a_filter_is_read_as_those_of_the_column(box: Toolbox, ws: Path) -> None:
+    (ws / "b.csv").write_text("n;b\n1;4.900,50\n2;4,95\n3;5.000,00\n")
+    for condition, numbers in (
+        ("b > 4.900", ["1", "3"]),
+        ("b > 4.96", ["1", "3"]),
+        ("b >= 4,96", ["1", "3"]),
+        ("b > 4,900.60", ["3"]),
+        ("b in (4.95, 5000)", ["2", "3"]),
+    ):
+        found = await ok(box, "query_table", path="b.csv", filter=condition)
+        assert [row[0] for row in found.data["rows"]] == numbers, condition
+        noted = "4.900 is read as 4900, for b has decimal commas." in found.text
+        assert noted == (condition == "b > 4.900")
+
+
+async def test_groups_that_differ_in_case_alone_are_told(box: Toolbox, ws: Path) -> None:
+    (ws / "s.csv").write_text("s,n\npaid,1\nPaid ,2\nopen,3\n")
+    found = await ok(box, "query_table", path="s.csv", group=["s"])
+    note = 'Groups that differ in case or blanks alone stand apart: "paid", "Paid ".'
+    assert note in found.text
+    found = await ok(box, "query_table", path="s.csv", group=["s"], filter="s = open")
+    assert "stand apart" not in found.text
+
+
+async def test_what_other_tools_do_is_named(box: Toolbox, ws: Path) -> None:
+    (ws / "o.csv").write_text(ORDERS)
+    (ws / "p.parquet").write_bytes(b"PAR1" + bytes(40) + b"PAR1")
+    for code, tool, more in (
+        ("bad_input", "query_database", {"aggregate": ["median(id)"]}),
+        ("bad_input", "query_database", {"aggregate": ["sum(id) as t"]}),
+        ("bad_input", "query_database", {"group": ["month(day)"]}),
+        ("bad_input", "create_document", {"save_to": "x.xlsx"}),
+        ("unsupported_content", "query_database", {"path": "p.parquet"}),
+    ):
+        found = await refused(box, "query_table", code, **{"path": "o.csv", **more})
+        assert tool in found.render(), more
+    found = await refused(box, "convert_format", "unsupported_content", path="p.parquet", to="csv")
+    assert "query_database" in found.render()
+    for call in ({"to": "xlsx"}, {"action": "csv_to_xlsx"}, {"format": "XLSX"}):
+        found = await refused(box, "convert_format", "bad_input", path="o.csv", **call)
+        assert "create_document" in found.render(), call

@@ -166,7 +166,8 @@ async def test_transform_text(box: Toolbox, ws: Path) -> None:
     assert file.read_bytes() == before
     for more, after in (
         ({}, b"two one\r\nOne two\r\ntwo one\r\n"),
-        ({"flags": "i"}, b"two one\r\nOne two\r\none two\r\n"),
+        ({"flags": "i"}, b"two one\r\ntwo One\r\ntwo one\r\n"),
+        ({"flags": ""}, b"two one\r\nOne two\r\none two\r\n"),
         ({"flags": "gi"}, b"two one\r\ntwo One\r\ntwo one\r\n"),
         ({"lines": {"start": 2, "end": 3}, "backup": True}, b"one two\r\nOne two\r\ntwo one\r\n"),
         ({"start": -1}, b"one two\r\nOne two\r\ntwo one\r\n"),
@@ -182,6 +183,9 @@ async def test_transform_text(box: Toolbox, ws: Path) -> None:
         await ok(box, "transform_text", path="t.txt", pattern="^", replacement="# ", **more)
         assert file.read_bytes() == after
         await ok(box, "undo_changes")
+    first = await ok(box, "transform_text", **call, flags="", dry_run=True)
+    assert "1 place replaced" in first.text
+    assert "1 more fits: flags=g replaces all." in first.text
     await refused(box, "transform_text", "bad_input", **call, flags="x")
     await refused(box, "transform_text", "bad_input", **call, start=9)
     await refused(box, "transform_text", "no_results", **{**call, "pattern": "three"})
@@ -306,6 +310,29 @@ async def test_converting_a_head_alone_is_told(box: Toolbox) -> None:
     assert r"Each \n was taken for a line end." in made.text
     made = await ok(box, "convert_format", input=escaped, to="base64")
     assert base64.b64decode(made.data["content"]).decode() == escaped
+
+
+async def test_formats_of_settings_are_guessed(box: Toolbox) -> None:
+    for text, value, form in (
+        ("name: X\nage: 5\n", {"name": "X", "age": 5}, "YAML"),
+        ("# mine\n\n- a\n- b: 1\n", ["a", {"b": 1}], "YAML"),
+        ("---\nlist:\n  - 1, 2\n", {"list": ["1, 2"]}, "YAML"),
+        ('name = "X"\n[a.b]\nage = 5\n', {"name": "X", "a": {"b": {"age": 5}}}, "TOML"),
+        ("# mine\n[[tool]]\nage = 5\n", {"tool": [{"age": 5}]}, "TOML"),
+    ):
+        made = await ok(box, "convert_format", input=text, to="json")
+        assert json.loads(made.data["content"]) == value
+        assert made.data["notes"] == [f"Read as {form}: from_format names another."]
+    for text, value in (
+        ("a,b\n1,x: y\n", [{"a": 1, "b": "x: y"}]),
+        ("time: s,b\n1,2\n", [{"time: s": 1, "b": 2}]),
+        ("Prices: all\na,b\n1,2\n", None),
+        ("name\nX\n", [{"name": "X"}]),
+        ("[1, 2]", [1, 2]),
+    ):
+        made = await ok(box, "convert_format", input=text, to="json")
+        assert value is None or json.loads(made.data["content"]) == value
+        assert "Read as" not in made.text
 
 
 async def test_words_of_yaml_are_no_booleans(box: Toolbox) -> None:

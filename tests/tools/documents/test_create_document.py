@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from PIL import Image
@@ -147,6 +148,80 @@ async def test_what_is_written_from_right_to_left_is_read_in_its_order(box: Tool
     text = (await ask(box, "read_document", path="ar.pdf")).text
     assert "\u0627\u0644\u0645\u062f\u064a\u0631" in text
     assert "Words." in text
+
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+async def cells(box: Toolbox, ws: Path, *columns: str) -> dict[str, tuple[list[Any], list[str]]]:
+    """What a spreadsheet program has of columns, each as `head: cell; cell`: values and formats."""
+    heads, bodies = zip(*(column.split(": ", 1) for column in columns), strict=True)
+    lines = zip(*(body.split("; ") for body in bodies), strict=True)
+    table = [heads, ["---"] * len(heads), *lines]
+    content = "\n".join("| " + " | ".join(line) + " |" for line in table)
+    await ask(box, "create_document", path="typed.xlsx", content=content)
+    with zipfile.ZipFile(ws / "typed.xlsx") as archive:
+        parts = ("sharedStrings", "styles", "worksheets/sheet1")
+        shared, styles, sheet = (ET.fromstring(archive.read(f"xl/{part}.xml")) for part in parts)
+    texts = [entry.findtext(f"{MAIN}t") for entry in shared]
+    codes = {"0": "", "2": "0.00", "9": "0%"}
+    codes |= {f.get("numFmtId", ""): f.get("formatCode", "") for f in styles.iter(f"{MAIN}numFmt")}
+    known = [codes.get(xf.get("numFmtId", ""), "?") for xf in styles.find(f"{MAIN}cellXfs") or ()]
+
+    def value(cell: ET.Element) -> Any:
+        number = float(cell.findtext(f"{MAIN}v") or "")
+        return texts[int(number)] if cell.get("t") == "s" else round(number, 5)
+
+    body = list(sheet.iter(f"{MAIN}row"))[1:]
+    return {
+        head: ([value(c) for c in column], [known[int(c.get("s", "0"))] for c in column])
+        for head, *column in zip(heads, *body, strict=True)
+    }
+
+
+async def test_numbers_and_dates_of_tables_are_no_texts(box: Toolbox, ws: Path) -> None:
+    found = await cells(
+        box,
+        ws,
+        "Price: 12.50; 3.20; -1.25",
+        "Sum: 1,234.00; 5.00; 12.00",
+        "Euro: \u20ac5.00; \u20ac1,200.50; n/a",
+        "Betrag: 1.234,50 EUR; 2,00 EUR; 3,10 EUR",
+        "Share: 10%; 7.5 %; 100%",
+        "Day: 2024-01-05; 2024-02-29; 2023-12-31",
+        "Tag: 5.1.24; 31.12.23; 1.2.24",
+        "At: 2024-01-05 10:30; 2024-01-05T10:31:07; 2024-01-06 00:00",
+        "Change: +2.5%; -3.0%; +0.1%",
+    )
+    assert found["Price"] == ([12.5, 3.2, -1.25], ["0.00"] * 3)
+    assert found["Sum"] == ([1234, 5, 12], ["#,##0.00", "0.00", "0.00"])
+    assert found["Euro"] == ([5, 1200.5, "n/a"], ['"\u20ac"0.00', '"\u20ac"#,##0.00', ""])
+    assert found["Betrag"] == ([1234.5, 2, 3.1], ['#,##0.00" EUR"', *['0.00" EUR"'] * 2])
+    assert found["Share"] == ([0.1, 0.075, 1], ["0%", '0.0" "%', "0%"])
+    assert found["Day"] == ([45296, 45351, 45291], ["yyyy-mm-dd"] * 3)
+    assert found["Tag"] == ([45296, 45291, 45323], ["d.m.yy", "dd.mm.yy", "d.m.yy"])
+    assert found["At"][0] == [45296.4375, 45296.43828, 45297]
+    assert found["At"][1] == ["yyyy-mm-dd hh:mm", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-dd hh:mm"]
+    assert found["Change"] == ([0.025, -0.03, 0.001], ["+0.0%;-0.0%", "0.0%", "+0.0%;-0.0%"])
+
+
+async def test_codes_and_what_can_be_read_in_two_ways_stay_texts(box: Toolbox, ws: Path) -> None:
+    columns = {
+        "Code": "007; 1001; 12",
+        "Phone": "+49 30 123456; 0171 2345678; 112",
+        "Tel": "555 123 456; 555 123 457; 555 123 458",
+        "Version": "3.9; 3.10; 3.11",
+        "Slash": "01/02/2024; 03/04/2024; 05/06/2024",
+        "Mixed": "10%; 0.2; 0.3",
+        "Card": "1234567890123456; 1234567890123457; 1234567890123458",
+        "Zone": "2024-01-05T10:30Z; 2024-01-05T10:30+01:00; 2024-02-30",
+        "Money": "\u20ac1.234; \u20ac2.345; \u20ac3.456",
+    }
+    found = await cells(box, ws, *(f"{head}: {body}" for head, body in columns.items()))
+    assert {head: "; ".join(values) for head, (values, _) in found.items()} == columns
+    content = "| Version |\n|---|\n| 3.9 |\n| 3.10 |\n"
+    result = await ask(box, "create_document", path="v.xlsx", content=content)
+    assert "Version stays text, for 3.10 can be read in two ways." in result.text
 
 
 async def test_large_numbers_keep_their_digits(box: Toolbox) -> None:
@@ -289,3 +364,10 @@ async def test_escaped_line_breaks_are_line_breaks(box: Toolbox, ws: Path, kind:
     text = (await box.call("read_document", {"path": f"a.{kind}"})).text
     assert "# Title\n" in text
     assert "\nText of it.\n" in text
+
+
+async def test_a_rule_before_a_heading_makes_no_slide_of_its_own(box: Toolbox, ws: Path) -> None:
+    content = "---\n\n# One\n\n- a\n\n---\n\n# Two\n\n- b\n\n---\n\nmore\n\n---\n"
+    await made(box, "r.pptx", content)
+    slides = Presentation(str(ws / "r.pptx")).slides
+    assert [slide.shapes.title.text for slide in slides] == ["One", "Two", ""]

@@ -26,6 +26,15 @@ needs_tesseract = pytest.mark.skipif(
 
 
 @needs_tesseract
+async def test_a_few_words_on_a_large_page_are_read(box: Toolbox, ws: Path) -> None:
+    image = Image.new("RGB", (2480, 3508), (250, 249, 244))
+    image.paste(page(TEXT).point([min(gray, 245) for gray in range(256)]), (300, 300))
+    image.save(ws / "sparse.jpg", quality=50)
+    found = await ok(box, "ocr_image", path="sparse.jpg", language="eng")
+    assert found.data["text"] == TEXT
+
+
+@needs_tesseract
 @pytest.mark.rows("C089")
 async def test_text_of_pictures(box: Toolbox, ws: Path) -> None:
     image = page(TEXT)

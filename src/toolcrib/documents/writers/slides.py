@@ -100,10 +100,11 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
 def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
     current: SlideContent | None = None
     for block in blocks:
-        if block.kind == "heading" and block.level <= SLIDE_LEVELS:
+        begins = block.kind == "heading" and block.level <= SLIDE_LEVELS
+        if begins or block.kind == "rule":  # a rule and a heading begin one slide together
             if current is not None:
                 yield current
-            current = SlideContent(block.runs)
+            current = SlideContent(block.runs) if begins else None
             continue
         if current is None:
             current = SlideContent(())
@@ -113,9 +114,6 @@ def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
             current.notes += [
                 plain(line) for inner in block.items[0] for _, line in _lines(inner, 0)
             ]
-        elif block.kind == "rule":
-            yield current
-            current = SlideContent(())
         else:
             current.lines += _lines(block, 0)
     if current is not None:

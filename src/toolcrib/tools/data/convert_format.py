@@ -31,6 +31,13 @@ ACTIONS = {
 def adapt(arguments: dict[str, Any]) -> None:
     """Take `action="csv_to_json"` and the like; names come without underscores."""
     action = str(arguments.pop("action", "")).lower()
+    names = ("to", "format", "toformat", "targetformat")
+    targets = (action, *(str(arguments.get(name, "")).lower() for name in names))
+    if any(target.endswith(("xlsx", "excel")) for target in targets):
+        raise BadInput(
+            "XLSX is not written here.",
+            hint='create_document path="table.xlsx" makes it of rows: convert to json first.',
+        )
     if not action:
         return
     source, _, target = action.partition("_to_")

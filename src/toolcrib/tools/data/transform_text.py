@@ -50,8 +50,9 @@ async def transform_text(
 ) -> Result:
     """Replace a pattern in a file.
 
-    Flags: g all matches, i any case (RE2). `start` and `end` are lines, negative ones from
-    the end. One undoable step; `dry_run` only shows it. For many files use `replace_in_files`.
+    All matches, with flags="" the first; i is any case (RE2). `start` and `end` are lines,
+    negative ones from the end. One undoable step; `dry_run` only shows it. For many files use
+    `replace_in_files`.
     """
     unknown = set(flags) - set("gim")
     if unknown:
@@ -66,7 +67,8 @@ async def transform_text(
             Splice(first + s.start, first + s.end, s.new)
             for s in engine.splices(loaded.text[first:last])
         ]
-        splices = splices if "g" in flags else splices[:1]
+        left = 0 if flags else len(splices) - 1
+        splices = splices if flags else splices[:1]
         step = Step(transform_text.name)
         if not splices:
             raise NoResults(
@@ -76,6 +78,8 @@ async def transform_text(
         step.write(path, data, expected=loaded.fingerprint)
         count = len(splices)
         line = f"{path.display}: {counted(count, 'place')} replaced"
+        if left > 0:
+            line += f"\n{left} more {'fits' if left == 1 else 'fit'}: flags=g replaces all."
         after = loaded.faithful.spliced_text(splices)
         report = ChangeReport(
             path.display, line, loaded.text, after, [], {"replacements": count}, decoded=True

@@ -16,9 +16,9 @@ from toolcrib.data.formats import markdown
 from toolcrib.data.row_layout import json_rows, laid_out
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.data.table_files import CONVERT
-from toolcrib.data.values import date_key, displayed
 from toolcrib.execution.workers import Workers
 from toolcrib.system.threads import in_thread
+from toolcrib.text.values import date_key, displayed
 from toolcrib.tools.ui import pages
 from toolcrib.tools.ui.page_tasks import MARKDOWN
 

@@ -40,6 +40,21 @@ _DATES = (
     (re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(,? \d{1,2}:\d\d.*)?"), "day.month.year"),
     (re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)(,? \d{1,2}:\d\d.*)?"), DAY_OR_MONTH),
 )
+_NAMED_DATE = re.compile(
+    r"(?:(?P<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]*(?P<month>[^\W\d_]{3,9})\.?"
+    r"|(?P<first>[^\W\d_]{3,9})\.?\s+(?P<second>\d{1,2})(?:st|nd|rd|th)?)"
+    r"[\s,-]+(?P<year>\d{4}|\d\d)(?P<time>,? \d{1,2}:\d\d.*)?"
+)
+NAMED_MONTH = "month by name"
+_MONTHS = tuple(
+    tuple(names.split())
+    for names in (
+        *("january jänner", "february feber", "march märz mrz maerz"),
+        *("april", "may mai", "june juni", "july juli", "august", "september"),
+        *("october oktober", "november", "december dezember"),
+    )
+)
+"""In English and German; three letters or more of a name are the month."""
 _TIME = re.compile(
     r"(\d{1,4}):(\d\d)(:\d\d(?:\.\d+)?)?(?:\s*([AaPp])[Mm])?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
 )
@@ -145,6 +160,20 @@ def date_key(text: str, *, month_first: bool = False) -> str:
         year += 2000 if year < 70 else 1900 if year < 100 else 0
         if 1 <= month <= 12 and 1 <= day <= 31:
             return _in_utc(f"{year:04}-{month:02}-{day:02}", (found[4] or "").lstrip(",T "))
+    named = _with_number(text.strip())
+    return date_key(named) if named else ""
+
+
+def _with_number(text: str) -> str:
+    """A date with the name of a month, `1. März 2024`, as `1.3.2024`; "" for what is none."""
+    found = _NAMED_DATE.fullmatch(text)
+    if found is None:
+        return ""
+    name = (found["month"] or found["first"]).casefold()
+    for number, names in enumerate(_MONTHS, 1):
+        if any(full.startswith(name) for full in names):
+            day = found["day"] or found["second"]
+            return f"{day}.{number}.{found['year']}{found['time'] or ''}"
     return ""
 
 
@@ -227,7 +256,7 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
     if sum(bool(date_key(cell, month_first=month_first)) for cell in filled) >= needed:
         forms = Counter(
             name for cell in filled for pattern, name in _DATES if pattern.fullmatch(cell)
-        )
+        ) or Counter((NAMED_MONTH,))
         note = forms.most_common(1)[0][0]
         note = "month/day/year" if month_first and note == DAY_OR_MONTH else note
         return ColumnFormat("date", numbers, note, month_first, day_first=day_first)
