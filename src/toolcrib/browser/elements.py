@@ -5,13 +5,14 @@ What fits more than one element, or only nearly, is never acted on: the candidat
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.browser.snapshots import FIELDS, ElementMatch, Node, PageSnapshot, folded, search
-from toolcrib.browser.tabs import Tab
+from toolcrib.browser.tabs import LATE_SECONDS, Tab
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.core.names import name_set
 
@@ -43,7 +44,7 @@ class PageElement:
 
 
 async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageElement:
-    """The one element that a target names.
+    """The one element that a target names; one that comes late is waited for.
 
     Args:
         tab: where.
@@ -55,6 +56,19 @@ async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageEle
         NotFound: nothing fits; what nearly does is listed.
         Conflict: several fit, or the reference is of something that is gone.
     """
+    loop = asyncio.get_running_loop()
+    end, is_last = loop.time() + LATE_SECONDS, bool(REFERENCE.fullmatch(target.strip()))
+    while True:
+        try:
+            return await _found(tab, target, field=field)
+        except NotFound:
+            if is_last:
+                raise
+        left = end - loop.time()
+        is_last = left <= 0 or not await tab.changes_within(left)
+
+
+async def _found(tab: Tab, target: str, *, field: bool) -> PageElement:
     wanted = target.strip()
     if not wanted:
         raise BadInput("The step names no element.", hint="Give a ref, its text, or a selector.")

@@ -34,6 +34,8 @@ FOLD_AT = (40, 20, 10, 6, 3)
 MAX_NAME = 120
 MAX_TEXT = 400
 AS_ROLE = 0.5
+HOLDS = 0.9
+"""The likeness of a text that holds the words as they are."""
 _ROLES = {
     **dict.fromkeys(("a", "links"), "link"),
     **dict.fromkeys(("input", "textarea", "field", "fields"), "textbox"),
@@ -313,11 +315,16 @@ def _marked(snapshot: PageSnapshot, wanted: Counter[str], sign: str) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class ElementMatch:
-    """An element that a search found, with the names above it."""
+    """An element that a search found, with the names above it.
+
+    Attributes:
+        near: it does not hold the words as they are, and is none of that kind.
+    """
 
     node: Node
     where: str
     score: float
+    near: bool
 
     def line(self) -> str:
         """It on one line, with where it stands."""
@@ -334,10 +341,11 @@ def search(snapshot: PageSnapshot, words: str, limit: int) -> list[ElementMatch]
     found = []
     for node, where in _placed(snapshot.root):
         score = likeness(wanted, folded(f"{node.name} {node.text}".strip()))
+        near = score < HOLDS
         if not score and node.ref and node.role == role:
-            score = AS_ROLE
+            score, near = AS_ROLE, False
         if score:
-            found.append(ElementMatch(node, where, score + 0.01 * node.acts))
+            found.append(ElementMatch(node, where, score + 0.01 * node.acts, near))
     return sorted(found, key=lambda match: -match.score)[:limit]
 
 
@@ -348,7 +356,7 @@ def likeness(wanted: str, text: str) -> float:
     if wanted == text:
         return 1.0
     if wanted in text:
-        return 0.9
+        return HOLDS
     words = wanted.split()
     if len(words) > 1 and all(word in text for word in words):
         return 0.8

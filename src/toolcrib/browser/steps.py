@@ -13,10 +13,11 @@ from toolcrib.browser.browser_step import LOOKING, BrowserStep, check_steps, key
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.elements import PageElement, find_element, looks_like_selector
 from toolcrib.browser.snapshots import folded
-from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
+from toolcrib.browser.tabs import LATE_SECONDS, SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Denied, NotConfigured, NotFound, TimedOut, ToolError
+from toolcrib.core.errors import BadInput, Denied, NotConfigured, TimedOut, ToolError
+from toolcrib.files.paths import SafePath
 from toolcrib.net.egress.url import web_origin
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -52,6 +53,7 @@ class Steps:
         self._ctx = ctx
         self._site = site
         self._seconds = ctx.config.browser.timeout
+        self._files: list[SafePath] = []
         self.done: list[str] = []
 
     async def run(self, steps: Sequence[BrowserStep]) -> None:
@@ -65,6 +67,9 @@ class Steps:
         """
         check_steps(steps, self._ctx)
         for number, step in enumerate(steps, 1):
+            if _is_together(step, steps[number] if number < len(steps) else None):
+                self._files.append(step["path"])
+                continue
             tab = self._conversation.tab()
             if step["action"] not in LOOKING:
                 self._refuse_other_site(tab)
@@ -287,6 +292,8 @@ class Steps:
             return f"scrolled to {element.name}"
         if where in ("top", "bottom"):
             await tab.page.keyboard.press("Home" if where == "top" else "End")
+            if where == "bottom":  # more may come there, for the next step too
+                await tab.changes_within(LATE_SECONDS)
         else:
             size = tab.page.viewport_size
             page = (size["height"] if size else 800) * SCROLL_SHARE
@@ -326,14 +333,10 @@ class Steps:
         return {"reload": "reloaded", "back": "went back"}.get(action, "went forward")
 
     async def _upload(self, tab: Tab, step: BrowserStep) -> str:
-        path = step["path"]
+        files = [*self._files, step["path"]]
         element = await self._file_field(tab, step)
-        content = await in_thread(lambda _: path.read_bytes(MAX_UPLOAD_BYTES), self._ctx.deadline)
-        payload: FilePayload = {
-            "name": path.name,
-            "mimeType": "application/octet-stream",
-            "buffer": content,
-        }
+        payload = await in_thread(lambda _: _payloads(files), self._ctx.deadline)
+        self._files.clear()
         if await element.locator.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
             await element.locator.set_input_files(payload)
         else:
@@ -341,20 +344,17 @@ class Steps:
                 await element.locator.click()
             await (await chooser.value).set_files(payload)
             tab.take_notes()
-        return f"chose {path.display} in {element.name}"
+        return f"chose {', '.join(file.display for file in files)} in {element.name}"
 
     async def _file_field(self, tab: Tab, step: BrowserStep) -> PageElement:
         """The element for an upload; pages like to hide the field itself behind its label."""
         if not step.get("target"):
             return await find_element(tab, "input[type=file]")
-        try:
-            return await self._element(tab, step)
-        except NotFound:
-            fields = tab.page.get_by_label(step.get("target", ""), exact=True)
-            hidden = fields.and_(tab.page.locator("input[type=file]"))
-            if await hidden.count() != 1:
-                raise
-            return PageElement(hidden, _target(step))
+        fields = tab.page.get_by_label(step.get("target", ""), exact=True)
+        labelled = fields.and_(tab.page.locator("input[type=file]"))
+        if await labelled.count() == 1:
+            return PageElement(labelled, _target(step))
+        return await self._element(tab, step)
 
     async def _dialog(self, tab: Tab, step: BrowserStep) -> str:
         text = step.get("value", "")
@@ -491,17 +491,37 @@ def _as_selector(target: str) -> str:
     return target if looks_like_selector(target) else ":not(*)"
 
 
+def _is_together(step: BrowserStep, following: BrowserStep | None) -> bool:
+    """Whether a file is chosen together with that of the next step, for the same field."""
+    return (
+        following is not None
+        and step["action"] == following["action"] == "upload"
+        and step.get("target") == following.get("target")
+    )
+
+
+def _payloads(files: Sequence[SafePath]) -> list[FilePayload]:
+    kind, left = "application/octet-stream", MAX_UPLOAD_BYTES
+    payloads: list[FilePayload] = []
+    for file in files:
+        content = file.read_bytes(left)
+        left -= len(content)
+        payloads.append({"name": file.name, "mimeType": kind, "buffer": content})
+    return payloads
+
+
 _FORMS = {
-    "date": "2026-12-24",
-    "time": "18:30",
-    "datetime-local": "2026-12-24T18:30",
-    "month": "2026-12",
-    "week": "2026-W52",
-    "color": "#3366cc",
+    "date": "YYYY-MM-DD",
+    "time": "HH:MM",
+    "datetime-local": "YYYY-MM-DDTHH:MM",
+    "month": "YYYY-MM",
+    "week": "YYYY-W01",
+    "color": "#rrggbb",
     "range": "50",
     "number": "10",
 }
 """How browsers take the values of fields that have a form of their own."""
+_DAY = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
 _OBSTACLES = {
     "element is not enabled": "disabled",
     "element is not visible": "hidden",
@@ -524,10 +544,14 @@ def _option(wanted: str, options: Sequence[Sequence[str]]) -> int | None:
 
 
 def _unfit(kind: str, step: BrowserStep) -> BadInput:
+    form = _FORMS[kind]
+    day = _DAY.fullmatch(step.get("value", "").strip()) if kind == "date" else None
+    if day:
+        form = f"{day[3]}-{int(day[2]):02}-{int(day[1]):02}"
     return BadInput(
         f"{_target(step)} is a field of the type {kind}, which does not take "
         f"'{step.get('value', '')[:40]}'.",
-        hint=f'Write it like value="{_FORMS[kind]}".',
+        hint=f'Write it like value="{form}".',
     )
 
 

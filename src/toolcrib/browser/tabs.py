@@ -53,6 +53,8 @@ INTERRUPTION_SECONDS = 2.0
 MAX_ROUNDS = 5
 ROUND_SECONDS = 3.0
 """A page that goes on to another so often, each time within so long, is held where it is."""
+LATE_SECONDS = 1.0
+"""What a page brings of itself, such as by a timer, is waited for so long where it is missed."""
 CONTENT_SECONDS = 3.0
 """A page that shows nothing at all is waited for so long."""
 SNAPSHOT_SECONDS = 10.0
@@ -89,6 +91,14 @@ _FRAMES = """() => new Promise(done => {
   const next = () => ++frames < 2 ? requestAnimationFrame(next) : end();
   requestAnimationFrame(next);
   setTimeout(end, 100);
+})"""
+# Whether the page changes within a time; one without scripts does not.
+_CHANGES = """wait => new Promise(done => {
+  if (!document.querySelector('script,iframe,frame,object,embed')) { done(false); return; }
+  const end = changed => { observer.disconnect(); clearTimeout(timer); done(changed); };
+  const observer = new MutationObserver(() => end(true));
+  observer.observe(document, {subtree: true, childList: true, characterData: true});
+  const timer = setTimeout(end, wait, false);
 })"""
 _RICH_TEXT = "e => e.isContentEditable ? e.innerText.slice(0, 2000) : ''"
 _LOAD_LAZY_FRAMES = """() => {
@@ -327,6 +337,18 @@ class Tab:
         except (Error, TimeoutError):
             return False
         return changes == 0 and not self.pending and self.changed_at == before
+
+    async def changes_within(self, seconds: float) -> bool:
+        """Whether it changes in a time, such as by a timer; what that causes is waited for."""
+        from playwright.async_api import Error
+
+        changed = False
+        with suppress(Error, TimeoutError):  # it went elsewhere, or is busy
+            async with asyncio.timeout(seconds + ANSWER_SECONDS):
+                changed = bool(await self.page.evaluate(_CHANGES, seconds * 1000))
+        if changed:
+            await self.settle(seconds)
+        return changed
 
     async def wait_for_content(self) -> None:
         """Wait for the first text of a page whose scripts are still to make it."""

@@ -426,3 +426,22 @@ def test_a_stage_that_there_is_not_is_a_clear_error() -> None:
 
     with pytest.raises(BadInput, match="There is no stage 'clok'"):
         create_proxy(Toolbox(settings(["http://127.0.0.1:9/v1"], stages=["clok"])))
+
+
+@each_case("stream", [True, False])
+async def test_the_usage_is_that_of_all_rounds(tmp_path: Path, stream: bool) -> None:
+    tmp_path /= str(stream)
+    tmp_path.mkdir()
+    reads = Turn("I look. ", [("read_more", {"handle": "none"})], usage=(200, 7))
+    with model_server(reads, Turn("Nothing.", usage=(300, 5))) as server:
+        server.pages = WINDOW
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask(tools=[TOOL], stream=stream) | {"messages": history()}
+            answer = (await client.post(PATH, json=body)).text
+    assert len(server.requested) == 2
+    found = re.findall(r'"usage": ?(\{[^}]*\})', answer)
+    total = {"prompt_tokens": 500, "completion_tokens": 12, "total_tokens": 512}
+    assert [json.loads(usage) for usage in found] == [total]

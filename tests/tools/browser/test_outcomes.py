@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.cases import each_case
 from tests.servers.web_app import WebApp
@@ -248,3 +249,65 @@ async def test_a_file_that_is_not_named_is_none_that_was_read(desk: Desk) -> Non
     await talk.act("press = Tab")
     assert not [each for each in talk.questions[before:] if "private files" in each]
     await talk("close")
+
+
+BY_TIMER = """<title>Feed</title><style>p {height: 300px}</style><div id=feed><p>Post 10</p><p>x</p>
+<p>x</p><p>x</p></div><label>Search <input id=search></label>
+<label>Files <input id=files type=file multiple></label><label>Day <input type=date></label>
+<button id=more>More</button><script>
+let count = 0;
+const later = (text, tag) => setTimeout(() => {
+  const made = document.createElement(tag);
+  made.textContent = text; feed.append(made);
+}, 400);
+addEventListener('scroll', () => {
+  if (innerHeight + scrollY >= document.body.scrollHeight - 2 && count < 2)
+    later('Batch ' + ++count, 'p');
+});
+search.addEventListener('input', () => later('Bern', 'button'));
+more.addEventListener('click', () => later('Another', 'p'));
+</script>"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def feed(desk: Desk) -> Desk:
+    desk.app.pages["/feed"] = BY_TIMER
+    await desk("open", url=f"{desk.url}/feed")
+    return desk
+
+
+async def test_what_comes_by_a_timer_is_waited_for(feed: Desk) -> None:
+    reply = await feed.act("scroll = bottom", "scroll = bottom")
+    assert "Batch 1" in reply and "Batch 2" in reply, reply
+    assert "Another" in await feed.act("click More")
+    assert 'clicked button "Bern"' in await feed.act("type Search = B", "click Bern")
+
+
+async def test_a_find_without_a_hit_says_so(feed: Desk) -> None:
+    near = (await feed("read", find="Post 100")).text
+    assert "Nothing says 'Post 100' as it is; near it:" in near
+    assert "Post 10" in near
+    for words in ("post 10", "button"):
+        assert "Nothing says" not in (await feed("read", find=words)).text
+
+
+async def test_a_date_is_shown_as_its_field_takes_it(feed: Desk) -> None:
+    for value, form in (("3.2.2024", "2024-02-03"), ("2/3/2024", "YYYY-MM-DD")):
+        step = {"action": "type", "target": "Day", "value": value}
+        assert f'Write it like value="{form}".' in await feed.refused("act", actions=[step])
+
+
+async def test_files_for_one_field_are_chosen_together(feed: Desk) -> None:
+    for name in ("one.txt", "two.txt"):
+        (feed.folder / name).write_text(name)
+    names = "[...document.querySelector('#files').files].map(file => file.name)"
+    step = {"action": "upload", "target": "Files"}
+    for steps in (
+        [{**step, "path": "one.txt"}, {**step, "path": "two.txt"}],
+        [{**step, "path": ["one.txt", "two.txt"]}],
+    ):
+        await feed("open", url=f"{feed.url}/feed")
+        reply = await feed("act", actions=steps)
+        assert "chose one.txt, two.txt in Files" in reply.text
+        page = feed.box.use(Browsers).conversation(feed.session).tab().page
+        assert await page.evaluate(names) == ["one.txt", "two.txt"]

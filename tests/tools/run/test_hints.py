@@ -189,7 +189,18 @@ async def test_the_home_of_the_user_in_a_command(
 async def test_how_a_package_is_installed(box: Toolbox) -> None:
     text = (await box.call("run_python", {"code": "import nothing_like_it.deep"})).text
     assert 'network=["packages"]' in text
-    assert "pip install nothing_like_it]" in text
+    assert "pip install nothing_like_it (the package may have another name)]" in text
+    named = (
+        await box.call(
+            "run_python",
+            {
+                "code": "raise ModuleNotFoundError(NAME)".replace(
+                    "NAME", "\"No module named 'skimage.io'\""
+                )
+            },
+        )
+    ).text
+    assert "pip install scikit-image]" in named
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not on this machine")

@@ -610,3 +610,17 @@ async def test_two_servers_of_a_conversation_have_one_number_each_for_itself(
         for url in urls:
             while (await box.call("fetch_url", {"url": url}, session="one")).error is not None:
                 await asyncio.sleep(0.1)
+
+
+@pytest.mark.usefixtures("strong")
+async def test_a_port_within_a_job_is_said_to_be_in_its_network(box: Toolbox) -> None:
+    port = free_port()
+    alone = (await box.call("check_port", {"port": port})).text
+    assert alone.endswith("nothing listens on it.")
+    job = await box.call("run_command", {"command": "sleep 60", "background": True})
+    inside = (await box.call("check_port", {"port": port})).text
+    assert inside.endswith(
+        f"The job {job.data['id']} has a network of its own: a server in it is reached from "
+        f"outside where run_command started it with ports=[{port}]."
+    )
+    await box.call("stop_job", {"id": job.data["id"]})

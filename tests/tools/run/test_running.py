@@ -311,6 +311,20 @@ async def test_a_command_in_the_background(box: Toolbox, folder: Path) -> None:
     assert "one" in late.text
 
 
+async def test_undo_of_a_job_says_that_others_may_have_made_it(box: Toolbox, folder: Path) -> None:
+    """On the files themselves, what an editor saves meanwhile is the job's for all that is seen."""
+    started = await fine(box, "run_command", command="touch up; sleep 1000", background=True)
+    await until((folder / "up").exists)
+    (folder / "mine.txt").write_text("by hand\n")
+    await fine(box, "stop_job", id=started.data["id"])
+    noted = "and what others changed meanwhile"
+    assert noted in (await fine(box, "list_changes")).text
+    undone = await fine(box, "undo_changes")
+    assert noted in undone.text and "mine.txt" in undone.text
+    await fine(box, "undo_changes", id=undone.data["steps"][0])
+    assert (folder / "mine.txt").read_text() == "by hand\n"
+
+
 async def test_a_cancelled_call_leaves_nothing(box: Toolbox, folder: Path) -> None:
     call = asyncio.create_task(box.call("run_command", {"command": "sleep 977.25 & sleep 977.25"}))
     await asyncio.sleep(1.5)

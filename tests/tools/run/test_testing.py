@@ -38,7 +38,7 @@ AssertionError: 1 != 2
 ----------------------------------------------------------------------
 Ran 4 tests in 0.001s
 
-FAILED (failures=1, skipped=1)
+FAILED (failures=1, skipped=1, expected failures=1)
 """
 CARGO = """running 3 tests
 test tests::a ... ok
@@ -98,13 +98,13 @@ MOCHA = json.dumps(
         (
             runner_output.pytest,
             PYTEST,
-            (3, 2, 1),
+            (2, 2, 2),
             [("tests/test_a.py::TestA::test_b", "assert 1 == 2")],
         ),
         (
             runner_output.unittest,
             UNITTEST,
-            (2, 1, 1),
+            (1, 1, 2),
             [("test_b (t.T.test_b)", "AssertionError: 1 != 2")],
         ),
         (runner_output.cargo, CARGO, (3, 1, 1), [("tests::b", "panicked at src/lib.rs:5:9")]),
@@ -197,6 +197,29 @@ async def test_a_project_of_node(box: Toolbox) -> None:
     result = await box.call("run_tests", {})
     assert result.text.startswith("FAILED (node): 1 passed, 1 failed, 0 skipped"), result.text
     assert "--- wrong" in result.text
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm is not on this machine")
+async def test_other_suites_of_a_project_are_named(box: Toolbox) -> None:
+    (root(box) / "package.json").write_text('{"scripts": {"test": "echo 1 passing"}}')
+    (root(box) / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '-q'\n")
+    (root(box) / "tests").mkdir()
+    (root(box) / "tests/test_a.py").write_text(
+        "import pytest\n\ndef test_a():\n    assert False\n\n"
+        "@pytest.mark.xfail\ndef test_later():\n    assert False\n"
+    )
+    result = await box.call("run_tests", {})
+    assert result.text.startswith("PASSED (command)"), result.text
+    assert 'Not run, though its files are here too: runner="pytest".' in result.text
+    assert result.data["other_runners"] == ["pytest"]
+    other = await box.call("run_tests", {"runner": "pytest"})
+    assert other.text.startswith("FAILED (pytest): 0 passed, 1 failed, 1 skipped"), other.text
+    assert "Not run" not in other.text
+    bare = await box.call("run_tests", {"runner": "npm"})
+    assert bare.data["command"][-1] == "npm test"
+    alone = await box.call("run_tests", {"path": "tests"})
+    assert alone.text.startswith("FAILED (pytest): 0 passed, 1 failed, 1 skipped")
+    assert "Not run" not in alone.text
 
 
 async def test_a_command_as_runner(box: Toolbox) -> None:

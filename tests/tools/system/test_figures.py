@@ -248,3 +248,22 @@ async def test_figures_raise_no_flags(machine: Machine) -> None:
     state = await machine.box.use(Sessions).load("one")
     assert not state.private
     assert not state.untrusted
+
+
+@each_case(
+    "expression",
+    ["2024-12-24 - 2024-02-28", "8:30 + 2:45", "1.3.2024 + 5", "2024-12-24 - 2023-11-28"],
+)
+async def test_dates_and_times_are_left_to_python(machine: Machine, expression: str) -> None:
+    refused = await machine.refused("calculate", expression=expression)
+    assert refused.endswith("Dates and times: run_python, with the module datetime.")
+
+
+@each_case("expression", ["5 km + 300 m", "$45.50*1.19", "3 kg * 2"])
+async def test_units_are_left_to_their_tool(machine: Machine, expression: str) -> None:
+    refused = await machine.refused("calculate", expression=expression)
+    assert refused.endswith(
+        "convert_units knows units: send numbers of one unit, without its name."
+    )
+    plain = await machine.refused("calculate", expression="2 * * sqrt(3")
+    assert "convert_units" not in plain

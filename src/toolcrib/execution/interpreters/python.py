@@ -62,6 +62,47 @@ NO_PACKAGES = (
     'To install, use run_command with network=["packages"], about which the user is asked: '
     "python3 -m venv .venv; .venv/bin/pip install NAME"
 )
+PACKAGES = {
+    "Bio": "biopython",
+    "Crypto": "pycryptodome",
+    "MySQLdb": "mysqlclient",
+    "OpenGL": "PyOpenGL",
+    "OpenSSL": "pyOpenSSL",
+    "PIL": "pillow",
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "faiss": "faiss-cpu",
+    "fitz": "PyMuPDF",
+    "git": "GitPython",
+    "github": "PyGithub",
+    "jwt": "PyJWT",
+    "magic": "python-magic",
+    "mpl_toolkits": "matplotlib",
+    "nacl": "PyNaCl",
+    "pkg_resources": "setuptools",
+    "pptx": "python-pptx",
+    "psycopg2": "psycopg2-binary",
+    "pylab": "matplotlib",
+    "pythoncom": "pywin32",
+    "serial": "pyserial",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "slugify": "python-slugify",
+    "socks": "PySocks",
+    "speech_recognition": "SpeechRecognition",
+    "usb": "pyusb",
+    "websocket": "websocket-client",
+    "win32api": "pywin32",
+    "win32com": "pywin32",
+    "wx": "wxPython",
+    "yaml": "PyYAML",
+    "zmq": "pyzmq",
+}
+"""The packages of modules that have other names: of theirs, some are somebody else's."""
 INSTALLS = re.compile(r"\s*[!%]?\s*(?:python3? -m )?pip3?\s+install\b[^\n]*\s*")
 HINT = "Install Python 3.8 or later, or name one with run.python in the configuration."
 

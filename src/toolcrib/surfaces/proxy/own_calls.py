@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, TypeGuard
 
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
+
+
+def total_usage(earlier: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[str, Any]:
+    """The `usage` of several rounds together: its numbers are added, at any depth."""
+    total = {**earlier, **usage}
+    for name in earlier.keys() & usage.keys():
+        before, now = earlier[name], usage[name]
+        if isinstance(before, dict) and isinstance(now, dict):
+            total[name] = total_usage(before, now)
+        elif isinstance(before, int | float) and isinstance(now, int | float):
+            total[name] = before + now
+    return total
 
 
 class OwnCallFilter:
@@ -17,9 +29,18 @@ class OwnCallFilter:
     Args:
         names: those of our tools, as the model was offered them.
         holds_end: whether the end of any answer is held back.
+        earlier: the `usage` of the rounds before, which is added to that of this one.
     """
 
-    def __init__(self, names: Collection[str], *, holds_end: bool = False) -> None:
+    def __init__(
+        self,
+        names: Collection[str],
+        *,
+        holds_end: bool = False,
+        earlier: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._earlier = earlier or {}
+        self.usage: Mapping[str, Any] = self._earlier
         self._names = names
         self._holds_end = holds_end
         self._is_ending = False
@@ -62,6 +83,11 @@ class OwnCallFilter:
     def _frame(self, raw: bytes) -> bytes:
         data = data_of(raw)
         value = value_of(data)
+        if value is not None and isinstance(value.get("usage"), dict):
+            self.usage = total_usage(self._earlier, value["usage"])
+            if self._earlier:
+                value = {**value, "usage": self.usage}
+                raw = event_frame(value)
         choices = value.get("choices") if value is not None else None
         if not isinstance(choices, list) or not choices or value is None:
             is_end = value is not None or data.strip() == "[DONE]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -18,7 +18,7 @@ from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
 from toolcrib.surfaces.proxy.dialects import EARLY, StreamTail
 from toolcrib.surfaces.proxy.frames import event_frame, text_of_json
 from toolcrib.surfaces.proxy.offered_tools import OfferedTools, tool_message
-from toolcrib.surfaces.proxy.own_calls import OwnCallFilter, split_message
+from toolcrib.surfaces.proxy.own_calls import OwnCallFilter, split_message, total_usage
 from toolcrib.surfaces.proxy.prompt_stages import PromptStages, UsageReader
 from toolcrib.surfaces.proxy.request import ClientRequest
 from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stream_headers
@@ -95,6 +95,7 @@ class ChatRounds:
         self._texts: list[str] = []
         self._calls: list[dict[str, Any]] = []
         self._usage = UsageReader()
+        self._spent: Mapping[str, Any] = {}
         self._tokens_in = 0
         self._tail = StreamTail(request.dialect)
         self._is_bare = False
@@ -183,7 +184,7 @@ class ChatRounds:
             await self._request.start(200, stream_headers(reply))
         tools = self._with_tools(offers=True)["tools"]
         mender = ChatStreamMender(tools)
-        own = OwnCallFilter(self._own.names, holds_end=bool(self._steps))
+        own = OwnCallFilter(self._own.names, holds_end=bool(self._steps), earlier=self._spent)
         async for chunk in reply.chunks:
             self._usage.add(chunk)
             out = own.feed(mender.feed(chunk))
@@ -193,6 +194,7 @@ class ChatRounds:
                 await self._write(self._text(own, lead))
             await self._write(out)
         await self._write(own.feed(mender.close()) + own.close())
+        self._spent = own.usage
         self._texts.append(own.content)
         if not own.calls:
             self._calls = own.client_calls
@@ -302,6 +304,9 @@ class ChatRounds:
             await self._send(reply, data)
             return False
         value = mended_chat(value, self._with_tools(offers=True)["tools"])
+        if isinstance(value.get("usage"), dict):
+            self._spent = total_usage(self._spent, value["usage"])
+            value = {**value, "usage": self._spent}
         message = _message(value) or {}
         own, foreign = split_message(message, self._own.names)
         stopped = False

@@ -41,7 +41,7 @@ async def browser_act(
 
     Each step waits for what it causes. Typing replaces what the field holds. A target that
     fits several elements is refused with their refs. A step dialog (accept, dismiss or the
-    text) answers the dialogs of the steps after it.
+    text) answers the dialogs of the steps after it. Uploads in a row to one field go together.
     """
     if not actions and not find and not screenshot_path and read == "changes":
         raise BadInput("There are no steps.", hint='Such as [{"action": "click", "target": "e5"}].')

@@ -73,6 +73,8 @@ async def browser_read(
         if not found:
             raise NotFound(f"Nothing on the page says '{find[:80]}'.", hint="Try fewer words.")
         body = "\n".join(f"- {match.line()}" for match in found)
+        if all(match.near for match in found):
+            body = f"Nothing says '{find[:80]}' as it is; near it:\n{body}"
     else:
         chars = ctx.config.browser.snapshot_chars if not max_tokens else max_tokens * 3
         whole = text if full else snapshot.render(chars, urls=bool(ref))

@@ -12,7 +12,7 @@ from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.renderer import page_html
 from toolcrib.browser.snapshots import PageSnapshot, difference
 from toolcrib.browser.steps import Steps, visit
-from toolcrib.browser.tabs import Tab
+from toolcrib.browser.tabs import LATE_SECONDS, Tab
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, TimedOut, ToolError
 from toolcrib.core.result import Image, Next, Result
@@ -202,6 +202,8 @@ async def page_result(
         body = await page_text(tab, ctx)
         await tab.snapshot()
     elif before is not None:
+        if lines and not difference(before, now) and await tab.changes_within(LATE_SECONDS):
+            now = await tab.snapshot()
         body = changed_text(before, now)
     else:
         body, rest = paged(now.render(limit) or NOTHING_YET, 0, limit)

@@ -129,7 +129,8 @@ def _shaped(step: Any) -> Iterator[Any]:
     _name_action(made)
     _rename(made)
     sends = made.pop("submit", False)
-    yield made
+    paths = made.get("path")
+    yield from [{**made, "path": each} for each in paths] if isinstance(paths, list) else [made]
     is_typed = SPELLINGS.get(str(made.get("action")), made.get("action")) == "type"
     if is_typed and (sends is True or str(sends).lower() == "true"):
         target = {name: made[name] for name in TARGETS if name in made}
@@ -184,8 +185,6 @@ def _rename(step: dict[str, Any]) -> None:
         if isinstance(step.get(name), list):
             joint = "+" if step.get("action") == "press" else ","
             step[name] = joint.join(map(str, step[name]))
-    if isinstance(step.get("path"), list) and len(step["path"]) == 1:
-        step["path"] = step["path"][0]
     _place_value(step)
 
 

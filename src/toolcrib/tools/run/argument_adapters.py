@@ -21,6 +21,8 @@ MILLISECONDS = ("timeoutms", "timeoutmilliseconds", "timeoutmillis", "yieldtimem
 HOURS = ("timeouthours",)
 BACKGROUND = ("isbackground", "runinbackground", "async", "detach", "detached")
 COMMANDS = ("command", "cmd", "commands", "commandline", "script", "code", "shellcommand", "bash")
+WITH_TEST = {"npm", "pnpm", "yarn", "bun", "deno", "dotnet", "mvn", "gradle", "mix", "swift"}
+"""Programs of which `test` runs the tests, and which alone run none."""
 PYTHON = {"python", "python3", "py", "ipython", "python_repl"}
 JAVASCRIPT = {"javascript", "js", "node", "nodejs", "typescript", "ts", "deno", "ecmascript"}
 SHELL = {"bash", "sh", "shell", "zsh"}
@@ -101,6 +103,8 @@ def tests(arguments: dict[str, Any]) -> None:
     for name in ("runner", "framework"):
         if str(arguments.get(name, "")).lower() == "auto":
             del arguments[name]
+        elif str(arguments.get(name, "")).strip().lower() in WITH_TEST:
+            arguments[name] = f"{arguments[name].strip().lower()} test"
     _time(arguments)
 
 

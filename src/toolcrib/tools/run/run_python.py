@@ -15,6 +15,7 @@ from toolcrib.execution.interpreters.pictures import VARIABLE, PictureFolder
 from toolcrib.execution.interpreters.python import (
     DATA_PACKAGES,
     NO_PACKAGES,
+    PACKAGES,
     Python,
     clean_code,
     python_for,
@@ -127,21 +128,23 @@ async def _run(
 def _notes(ctx: Ctx, python: Python, errors: str) -> list[str]:
     """Which interpreter it was, where that is not the usual one or lacks a package."""
     missing = MISSING.search(errors)
-    if missing and missing[1].partition(".")[0] in DATA_PACKAGES and python.origin == "toolcrib":
+    module = missing[1].partition(".")[0] if missing else ""
+    package = PACKAGES.get(module, module)
+    other = "" if module in (*PACKAGES, *DATA_PACKAGES) else " (the package may have another name)"
+    if missing and module in DATA_PACKAGES and python.origin == "toolcrib":
         line = install_line("toolcrib[data]")
         return [f"[{missing[1]} is not installed; the user can install it: {line}]"]
     if missing and python.origin == "toolcrib":
         place = f"{python.label} ({python.program})"
-        package = missing[1].partition(".")[0]
         how = (
-            NO_PACKAGES.replace("NAME", package)
+            NO_PACKAGES.replace("NAME", package) + other
             if offers(ctx, "run_command")
             else "A .venv in the workspace or run.python in the configuration gives another"
         )
         return [f"[{missing[1]} is not installed in {place}. {how}]"]
     if missing and python.origin == "workspace":
-        install = f"{python.label} -m pip install {missing[1].partition('.')[0]}"
-        how = f'run_command "{install}" with network=["packages"] installs it'
+        install = f"{python.label} -m pip install {package}"
+        how = f'run_command "{install}" with network=["packages"] installs it{other}'
         return [f"[{missing[1]} is not installed in {python.label}; {how}]"]
     if missing:
         return [f"[{missing[1]} is not installed in {python.label}; the user installs it]"]

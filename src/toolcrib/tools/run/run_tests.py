@@ -95,6 +95,7 @@ async def run_tests(
         **totals.to_json(),
         "runner": chosen.name,
         "command": list(chosen.argv),
+        "other_runners": list(chosen.others),
         "success": passed,
     }
     return await report(
@@ -172,6 +173,9 @@ def _lead(
         f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s",
         f"$ {command_line(runner.argv)}",
     ]
+    if runner.others:
+        named = ", ".join(f'runner="{name}"' for name in runner.others)
+        lines.append(f"Not run, though its files are here too: {named}.")
     failures = totals.failures[:MAX_FAILURES]
     limit = min(MAX_MESSAGE_CHARS, max(room // max(len(failures), 1), MIN_MESSAGE_CHARS))
     for failure in failures:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx
@@ -105,6 +105,8 @@ def has(folder: SafePath, name: str) -> bool:
 
 MAX_FILE = 2_000_000
 NAMES = ("pytest", "unittest", "jest", "vitest", "mocha", "node", "go", "cargo")
+QUIET = "--verbosity=-1"
+"""As -q, and no more than it where the project's `addopts` have a -q too, which hides counts."""
 PYTEST_FILES = ("pytest.ini", "conftest.py", "tox.ini")
 IS_PYTEST = re.compile(r"^[ \t]*(?:import|from) pytest\b|^(?:async )?def test_", re.MULTILINE)
 IS_UNITTEST = re.compile(r"\bunittest\b")
@@ -122,13 +124,18 @@ PARSERS: dict[str, Callable[[str], SuiteTotals]] = {
 
 @dataclass(frozen=True, slots=True)
 class SuiteRunner:
-    """A command that runs tests: where, with what more to read, and how it is understood."""
+    """A command that runs tests: where, with what more to read, and how it is understood.
+
+    Attributes:
+        others: what else runs tests beside it, where it was told from the files.
+    """
 
     name: str
     argv: Sequence[str]
     cwd: SafePath
     readable: Folders = ()
     understood: Callable[[str], SuiteTotals] | None = None
+    others: Sequence[str] = ()
 
 
 def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> SuiteRunner:
@@ -154,16 +161,23 @@ def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> SuiteRunner:
         "python -m pytest": "pytest",
     }
     name = aliases.get(name.lower(), name.lower() if name.lower() in NAMES else name)
-    root = folder
-    if not name:
-        name, root = _detected(folder, target)
+    if name:
+        return _named(ctx, name, folder, target, inside)
+    names, root = _detected(folder, target)
+    return replace(_named(ctx, names[0], folder, target, inside, root), others=names[1:])
+
+
+def _named(
+    ctx: Ctx, name: str, folder: SafePath, target: str, inside: str, root: SafePath | None = None
+) -> SuiteRunner:
+    """The runner of a name, or a command; `root` is where the files are that tell of it."""
     if name not in NAMES:
         argv = [shell_program(ctx), "-c", name]
-        return SuiteRunner("command", argv, root)
+        return SuiteRunner("command", argv, root or folder)
     if name in ("pytest", "unittest"):
         return _of_interpreter(ctx, name, ProjectPlace.of(name, folder, target), inside)
     # What was told from a package.json is started beside that one: a nearer may say nothing.
-    place = ProjectPlace.of(name, folder, target) if wanted else ProjectPlace(root, folder, target)
+    place = ProjectPlace(root, folder, target) if root else ProjectPlace.of(name, folder, target)
     return _of_program(ctx, name, place)
 
 
@@ -176,10 +190,10 @@ def _split(path: SafePath) -> tuple[SafePath, str]:
     return path.parent, path.name
 
 
-def _detected(folder: SafePath, target: str) -> tuple[str, SafePath]:
-    """The runner by what lies in the folder, else in those above it; and where that lies."""
+def _detected(folder: SafePath, target: str) -> tuple[list[str], SafePath]:
+    """The runners by what lies in the folder, else in those above it; and where that lies."""
     for here in folder.upwards():
-        found = _by_files(here, target)
+        found = list(dict.fromkeys(_by_files(here, target)))
         if found:
             return found, here
     raise BadInput(
@@ -202,22 +216,26 @@ def nested_projects(folder: SafePath) -> str:
     return ""
 
 
-def _by_files(folder: SafePath, target: str) -> str:
-    if target.endswith(".py"):
-        return _of_python(folder, target)
-    if has(folder, "Cargo.toml"):
-        return "cargo"
-    if has(folder, "go.mod"):
-        return "go"
-    if has(folder, "package.json"):
-        name = _of_package(package_of(folder))
-        if name:
-            return name
+def _by_files(folder: SafePath, target: str) -> Iterator[str]:
+    """What the files of a folder tell of; of several, the first is the likeliest."""
+    if not target.endswith(".py"):
+        if has(folder, "Cargo.toml"):
+            yield "cargo"
+        if has(folder, "go.mod"):
+            yield "go"
+        if name := _of_package(package_of(folder)):
+            yield name
+        if _has_pytest_settings(folder):
+            yield "pytest"
+            return
+    if name := _of_python(folder, target if target.endswith(".py") else ""):
+        yield name
+
+
+def _has_pytest_settings(folder: SafePath) -> bool:
     if any(has(folder, name) for name in PYTEST_FILES):
-        return "pytest"
-    if "[tool.pytest" in text_of(folder, "pyproject.toml") + text_of(folder, "setup.cfg"):
-        return "pytest"
-    return _of_python(folder, "")
+        return True
+    return "[tool.pytest" in text_of(folder, "pyproject.toml") + text_of(folder, "setup.cfg")
 
 
 def _of_python(folder: SafePath, target: str) -> str:
@@ -283,7 +301,7 @@ def _of_interpreter(ctx: Ctx, name: str, place: ProjectPlace, inside: str) -> Su
         # As `python -m pytest` has it: code beside the tests is found without being installed.
         # In PYTHONPATH it would stand before the modules of Python that pytest itself loads.
         words += ["-o", f"pythonpath={shlex.quote(place.root.absolute)}"]
-    words += ["-p", "no:cacheprovider", "--color=no", "-rfE", "--tb=short", "-q"]
+    words += ["-p", "no:cacheprovider", "--color=no", "-rfE", "--tb=short", QUIET]
     if place.target:
         words.append(f"{place.target}::{inside}" if inside else place.target)
     return SuiteRunner(name, [*start, *words], place.root, readable, runner_output.pytest)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ConnectionFailed, TimedOut
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, Decision, Param, Right, Seconds, tool
+from toolcrib.execution.jobs import Jobs
 from toolcrib.net.egress.probe import probe
 from toolcrib.net.egress.url import Target, bracketed, parse_url
 from toolcrib.system.machine import Listener, listeners
@@ -66,7 +68,8 @@ async def check_port(
     """
     if _is_here(host):
         found = await in_thread(lambda _: [x for x in listeners() if x.port == port], ctx.deadline)
-        return _here(port, host.strip().strip("[]"), found)
+        result = _here(port, host.strip().strip("[]"), found)
+        return result if found else replace(result, text=f"{result.text}{await _runs(port, ctx)}")
     target = _target(host, port)
     if ctx.check_url is not None:
         ctx.check_url(target.href, own=True)
@@ -81,6 +84,18 @@ async def check_port(
         state = "closed" if refused else "unreachable"
         text = "closed: the connection is refused" if refused else f"unreachable: {error.message}"
     return Result(f"{target.authority} {text}", {**data, "state": state}, source=target.href)
+
+
+async def _runs(port: int, ctx: Ctx) -> str:
+    """Where a job of the conversation runs, of whose network this machine knows nothing."""
+    jobs = [view.record for view in await ctx.use(Jobs).list(ctx.session.id)]
+    running = [job.id for job in jobs if job.state == "running" and job.kind == "command"]
+    if not running:
+        return ""
+    return (
+        f" The job {running[0]} has a network of its own: a server in it is reached from outside "
+        f"where run_command started it with ports=[{port}]."
+    )
 
 
 def _here(port: int, host: str, every: list[Listener]) -> Result:

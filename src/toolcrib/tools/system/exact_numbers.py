@@ -31,6 +31,10 @@ EXACT_DIGITS = 40
 TOO_LARGE = f"A number in it has more than {int(MAX_BITS * 0.30103):,} digits."
 FORMS = "It takes numbers, + - * / // % **, brackets, comparisons, and functions such as sqrt."
 
+DATES = "Dates and times: run_python, with the module datetime."
+_DAY = re.compile(r"(?<![\w.])(?:(?:19|20)\d\d-[01]\d-[0-3]\d|[0-3]?\d\.[01]?\d\.\d{4})(?![\w.])")
+_TIME = re.compile(r"\d:\d\d\b")
+_WITH_UNIT = re.compile(r"[$€£¥]\s?\d|\d\s?(?:[$€£¥]|[a-zµ]+[\d²³]*\b(?!\())", re.IGNORECASE)
 _SIGNS = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 """How people write times, over and minus."""
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -68,13 +72,15 @@ def evaluate(expression: str) -> Number | bool:
     percent = _PERCENT_MORE.search(text)
     if percent is not None:
         raise _percent_of_what(text, percent)
+    if _DAY.search(text):  # of numbers alone it would be a difference
+        raise BadInput(f"This is no expression: {expression[:100]}", hint=DATES)
     text = _respelled(text)
     if not text:
         raise BadInput("There is nothing to compute.", hint=FORMS)
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadInput(f"This is no expression: {expression[:100]}", hint=FORMS) from None
+        raise BadInput(f"This is no expression: {expression[:100]}", hint=_hint(text)) from None
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         raise BadInput(f"The expression has more than {MAX_NODES} parts.", hint="Send it in parts.")
     try:
@@ -86,6 +92,15 @@ def evaluate(expression: str) -> Number | bool:
     except (ValueError, TypeError, statistics.StatisticsError) as error:
         reason = str(error).rstrip(".")
         raise BadInput(f"It cannot be computed: {reason}.", hint=FORMS) from None
+
+
+def _hint(text: str) -> str:
+    """The forms, and for dates, times, units and currencies what computes with them."""
+    if _TIME.search(text):
+        return DATES
+    if _WITH_UNIT.search(text):
+        return f"{FORMS} convert_units knows units: send numbers of one unit, without its name."
+    return FORMS
 
 
 def _percent_of_what(text: str, found: re.Match[str]) -> BadInput:
