@@ -26,12 +26,12 @@ from toolcrib.files.repositories.unfinished import (
     MAX_TODO_BYTES,
     SIGNING,
     TODO_LISTS,
-    order_of,
     state_trouble,
+    words_of,
 )
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
-from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.written_names import (
     names_between,
@@ -152,7 +152,7 @@ def _danger(git_dir: str) -> str:
     if Path(git_dir, "rebase-apply").exists():
         return "it was not begun here"
     for name in JUDGED:
-        if why := state_trouble(name.split("/"), "\n".join(_lines(git_dir, name)).encode()):
+        if why := state_trouble(name.split("/"), _data(git_dir, name)):
             return why
     signed = [line for line in _lines(git_dir, "sequencer/opts") if "gpg" in line.lower()]
     return "it is to be signed" if any((*signed, *_lines(git_dir, SIGNING))) else ""
@@ -197,8 +197,8 @@ TARGETED = frozenset({"reset", "t", "merge", "m"})
 def _orders(git_dir: str, name: str) -> Iterator[list[str]]:
     """The orders of a list, each with the words that may be commits."""
     for line in _lines(git_dir, name):
-        order = order_of(line)
-        words = [word for word in line.split()[1:] if not word.startswith("-")]
+        order, *rest = words_of(line) or [""]
+        words = [word for word in rest if not word.startswith("-")]
         if order in TARGETED:
             yield [order, *words[: words.index("#") if "#" in words else None]]
         elif order:
@@ -241,7 +241,10 @@ async def names_of_autostash(repository: Repository) -> list[str]:
 
 
 def _lines(git_dir: str, name: str) -> list[str]:
+    return lines_of(_data(git_dir, name))
+
+
+def _data(git_dir: str, name: str) -> bytes:
     with suppress(ToolError):
-        data = read_own(f"{git_dir}/{name}", MAX_TODO_BYTES)
-        return data.decode("utf-8", "replace").splitlines()
-    return ["?"]
+        return read_own(f"{git_dir}/{name}", MAX_TODO_BYTES)
+    return b"?"

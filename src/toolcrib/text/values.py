@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -158,7 +159,7 @@ def date_key(text: str, *, month_first: bool = False) -> str:
         if form == DAY_OR_MONTH and ((month_first and day <= 12) or month > 12 >= day):
             month, day = day, month
         year += 2000 if year < 70 else 1900 if year < 100 else 0
-        if 1 <= month <= 12 and 1 <= day <= 31:
+        if 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
             return _in_utc(f"{year:04}-{month:02}-{day:02}", (found[4] or "").lstrip(",T "))
     named = _with_number(text.strip())
     return date_key(named) if named else ""

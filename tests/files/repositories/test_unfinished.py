@@ -40,6 +40,7 @@ def test_what_does_more(path: str, text: str) -> None:
     ("path", "text"),
     [
         (TODO, "pick 0a1b # exec x\n# exec y\n\nfixup -C 0b\nupdate-ref refs/heads/x\nbreak\n"),
+        (TODO, "pick 0a One\u2028exec is in the\x0bsubject\r\n# \u2028exec y\n"),
         ("sequencer/todo", "pick 0a x\nrevert 0b y\n"),
         ("sequencer/opts", "[options]\n\tsignoff = true\n\tstrategy = ort\n\tmainline = 1\n"),
         ("rebase-merge/strategy", "ort\n"),

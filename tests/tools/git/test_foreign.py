@@ -48,6 +48,7 @@ def rebase_state(repo: Path, todo: str, start: str) -> None:
     ("todo", "tool", "arguments"),
     [
         ("\tpick {evil} x\n", "git_rebase", {"action": "continue"}),
+        ("pick main\u00a0x\n", "git_rebase", {"action": "continue"}),
         ("reset {evil}\n", "git_rebase", {"action": "continue"}),
         ("noop\n", "git_rebase", {"action": "abort"}),
         ("noop\n", "git_conflicts", {"abort": True}),
@@ -57,6 +58,7 @@ async def test_a_rebase_that_came_along_asks_before_it_writes_acting_files(
     repo: Path, todo: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     evil = with_acting_commit(repo)
+    git(repo, "branch", "main\u00a0x", evil)  # one word to git, and "main" is harmless
     head = git(repo, "rev-parse", "HEAD").strip()
     rebase_state(repo, todo.format(evil=evil), evil if todo == "noop\n" else head)
     async with Toolbox(workspace=repo) as box:

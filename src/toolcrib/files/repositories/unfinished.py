@@ -22,6 +22,7 @@ MAX_TODO_BYTES = 2_000_000
 TODO = "rebase-merge/git-rebase-todo"
 SIGNING = "rebase-merge/gpg_sign_opt"
 TODO_LISTS = (TODO, "sequencer/todo")
+_WORD = re.compile(r"[^ \t\r]+")
 _AUTHOR = re.compile(r"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)='(?:[^']|'\\[!']')*'\s*)*")
 """Which old versions of git have a shell read."""
 _SIGNED = re.compile(r"-S[\w.@+<> -]*")
@@ -30,14 +31,17 @@ _BRANCH = re.compile(r"refs/heads/(?!.*\.\.)\S+|detached HEAD")
 _STRATEGY = re.compile(r"^\s*strategy\s*=\s*(.*?)\s*$", re.MULTILINE | re.IGNORECASE)
 
 
-def order_of(line: str) -> str:
-    """The order of a line, before which git skips spaces and tabs; "" for a comment or none."""
-    words = line.split(maxsplit=1)
-    return "" if not words or words[0].startswith("#") else words[0]
+def words_of(line: str) -> list[str]:
+    """The words of a line as git parts them; none of a comment.
+
+    Other blanks that `str.split` knows may stand in the names of branches.
+    """
+    words = _WORD.findall(line)
+    return [] if words and words[0].startswith("#") else words
 
 
 def _todo_trouble(text: str) -> str:
-    orders = filter(None, map(order_of, text.splitlines()))
+    orders = (words[0] for words in map(words_of, text.split("\n")) if words)
     order = next((order for order in orders if order not in HARMLESS_ORDERS), "")
     return order and f"it has the order '{order[:30]}' to come"
 
@@ -56,7 +60,7 @@ def _unless(pattern: re.Pattern[str], why: str) -> Callable[[str], str]:
 
 def _references_trouble(text: str) -> str:
     """Of three lines a reference, where git moves branches along (`--update-refs`)."""
-    return next(filter(None, map(_JUDGES["rebase-merge/head-name"], text.splitlines()[::3])), "")
+    return next(filter(None, map(_JUDGES["rebase-merge/head-name"], text.split("\n")[::3])), "")
 
 
 _JUDGES: dict[str, Callable[[str], str]] = {
