@@ -22,13 +22,17 @@ MAX_TODO_BYTES = 2_000_000
 TODO = "rebase-merge/git-rebase-todo"
 SIGNING = "rebase-merge/gpg_sign_opt"
 TODO_LISTS = (TODO, "sequencer/todo")
+BLANKS = " \t\r\n"
 _WORD = re.compile(r"[^ \t\r]+")
 _AUTHOR = re.compile(r"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)='(?:[^']|'\\[!']')*'\s*)*")
 """Which old versions of git have a shell read."""
 _SIGNED = re.compile(r"-S[\w.@+<> -]*")
 _OPTIONS = re.compile(r"[\w\s'=%-]*", re.ASCII)
 _BRANCH = re.compile(r"refs/heads/(?!.*\.\.)\S+|detached HEAD")
-_STRATEGY = re.compile(r"^\s*strategy\s*=\s*(.*?)\s*$", re.MULTILINE | re.IGNORECASE)
+_SERIES_LINE = re.compile(
+    r"(?:\[options\]|([a-z-]+)[ \t]*=[ \t]*([\w.,/@+<>%= -]*))?", re.ASCII | re.IGNORECASE
+)
+"""As git writes it: what else its settings may look like is not read here."""
 
 
 def words_of(line: str) -> list[str]:
@@ -47,15 +51,25 @@ def _todo_trouble(text: str) -> str:
 
 
 def _strategy_trouble(text: str) -> str:
-    return "" if text.strip() in STRATEGIES else "it has a strategy of its own"
+    return "" if text.strip(BLANKS) in STRATEGIES else "it has a strategy of its own"
 
 
 def _series_trouble(text: str) -> str:
-    return next(filter(None, map(_strategy_trouble, _STRATEGY.findall(text))), "")
+    for line in text.split("\n"):
+        found = _SERIES_LINE.fullmatch(line.strip(BLANKS))
+        if found is None:
+            return "it has options of its own"
+        if (found[1] or "").lower() == "strategy" and (why := _strategy_trouble(found[2])):
+            return why
+    return ""
 
 
 def _unless(pattern: re.Pattern[str], why: str) -> Callable[[str], str]:
-    return lambda text: why if text.strip() and not pattern.fullmatch(text.strip()) else ""
+    def judge(text: str) -> str:
+        bare = text.strip(BLANKS)
+        return why if bare and not pattern.fullmatch(bare) else ""
+
+    return judge
 
 
 def _references_trouble(text: str) -> str:
