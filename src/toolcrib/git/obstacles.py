@@ -81,8 +81,11 @@ async def _index(repository: Repository) -> dict[str, tuple[str, str]]:
 async def _contents(
     repository: Repository, names: Sequence[str], sources: Sequence[str]
 ) -> dict[str, set[str]]:
-    """The objects of files in some commits, by name; those that are files there alone."""
-    found: dict[str, set[str]] = {}
+    """The objects of files in some commits, by name; those that are files there alone.
+
+    Git takes no name with an end of line here: it counts as written, with no object.
+    """
+    found: dict[str, set[str]] = {name: set() for name in names if "\n" in name}
     for source in sources:
         plain = [name for name in names if "\n" not in name]
         given = "".join(f"{source}:{name}\n" for name in plain)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import string
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from toolcrib.system.removal import FOLDER
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
 
+LEFT_OUT = "Ss"
+"""Tags by which `git ls-files -v` says that a file is not in the working tree."""
 STALE_HINT = "git_log and git_status show how it is now; nothing was taken back."
 
 
@@ -32,7 +36,7 @@ async def affected(repository: Repository, now: RepositoryState, then: Repositor
     names = {
         name for name in {*now.files, *then.files} if now.files.get(name) != then.files.get(name)
     }
-    if now.index != then.index:
+    if now.staged != then.staged:
         names |= await _different(repository, now.index, then.index)
     return names
 
@@ -105,7 +109,7 @@ async def refuse_stale(
     ]
     if after.stashes not in (now.stashes, before.stashes):
         changed.append("there are other stashes")
-    if after.index not in (now.index, before.index):
+    if after.staged not in (now.staged, before.staged):
         changed.append("something was staged or committed")
     if files:
         names = await affected(repository, after, before)
@@ -150,19 +154,18 @@ async def restore(
     names = await affected(repository, now, then) if files else set()
     await refuse_locked(repository)
     await _restore_references(repository, now, then)
-    await _restore_index(repository, now, then)
-    if names:
-        await _restore_files(repository, sorted(names), then)
+    await restore_files(repository, now, then, sorted(names))
     await asyncio.to_thread(_restore_state, repository.layout.git_dir, then)
     await repository.attempt("update-index", "-q", "--refresh")
 
 
 async def restore_files(
-    repository: Repository, now: RepositoryState, then: RepositoryState, names: Iterable[str]
+    repository: Repository, now: RepositoryState, then: RepositoryState, names: Sequence[str]
 ) -> None:
     """Make some files, and the index, as they were, whatever becomes of branches meanwhile."""
-    await _restore_index(repository, now, then)
-    await _restore_files(repository, names, then)
+    tags = await _tags(repository)
+    await _restore_index(repository, now, then, tags)
+    await _restore_files(repository, names, then, {n for n, tag in tags.items() if tag in LEFT_OUT})
 
 
 async def _restore_references(
@@ -191,13 +194,14 @@ async def _restore_references(
 
 
 async def _restore_index(
-    repository: Repository, now: RepositoryState, then: RepositoryState
+    repository: Repository, now: RepositoryState, then: RepositoryState, tags: Mapping[str, str]
 ) -> None:
-    if now.index == then.index:
+    if now.staged == then.staged:
         return
     kind, _, digest = then.index.partition(" ")
     if kind == "tree":
         await repository.run("read-tree", digest)
+        await _tag(repository, tags)
     elif kind == "blob":
         data = await repository.read("cat-file", "blob", digest)
         await asyncio.to_thread(_write_whole, repository.layout.git_dir, "index", data)
@@ -205,11 +209,28 @@ async def _restore_index(
         await repository.run("read-tree", "--empty")
 
 
+async def _tags(repository: Repository) -> dict[str, str]:
+    """Files that git is told to take for unchanged (small letters) or to leave out."""
+    entries = entries_of(await repository.read("ls-files", "-v", "-z"))
+    return {entry[2:]: entry[0] for entry in entries if entry[0] in LEFT_OUT or entry[0].islower()}
+
+
+async def _tag(repository: Repository, tags: Mapping[str, str]) -> None:
+    """Tell git so again, of those that it knows; a tree does not say it."""
+    known = set(entries_of(await repository.read("ls-files", "-z"))) if tags else set()
+    flags = {"--skip-worktree": LEFT_OUT, "--assume-unchanged": string.ascii_lowercase}
+    for flag, letters in flags.items():
+        if names := sorted(name for name in known & tags.keys() if tags[name] in letters):
+            given = "\0".join([*names, ""])
+            await repository.run("update-index", flag, "-z", "--stdin", stdin=given)
+
+
 async def _restore_files(
-    repository: Repository, names: Iterable[str], then: RepositoryState
+    repository: Repository, names: Sequence[str], then: RepositoryState, left_out: AbstractSet[str]
 ) -> None:
-    wanted = list(names)
-    known = await _tracked(repository, wanted)
+    known, left = await _tracked(repository, names)
+    # What a merge wrote though it was left out goes; what stood there before is the user's.
+    wanted = [name for name in names if name not in left or name not in left_out]
     from_index = [n for n in wanted if n not in then.files and n in known]
     gone = [n for n in wanted if then.files.get(n) == GONE]
     gone += [n for n in wanted if n not in then.files and n not in known]
@@ -229,15 +250,19 @@ async def _restore_files(
             await asyncio.to_thread(_put, repository, name, mode, data)
 
 
-async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
-    """Those of some files that are in the index, as a file."""
+async def _tracked(repository: Repository, names: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Those of some files that are in the index, as a file; and those that are left out."""
     wanted = set(names)
-    found = set()
-    for entry in entries_of(await repository.read("ls-files", "--stage", "-z")):
+    known: set[str] = set()
+    left: set[str] = set()
+    # Else what is left out and there counts as not left out, and is looked for on the disk.
+    listing = ("-c", "sparse.expectFilesOutsideOfPatterns=true", "ls-files", "--stage", "-v", "-z")
+    for entry in entries_of(await repository.read(*listing)):
         state, _, name = entry.partition("\t")
-        if name in wanted and state[:6] != "160000" and state.endswith(" 0"):
-            found.add(name)
-    return found
+        tag, mode, _, stage = state.split(" ")
+        if name in wanted and mode != "160000" and stage == "0":
+            (left if tag in LEFT_OUT else known).add(name)
+    return known, left
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from toolcrib.git.layout import read_own
 from toolcrib.git.program import remove_view, stored_file
 from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of
+from toolcrib.state.blobs import digest_of
 from toolcrib.system.threads import random_id
 
 KEEP = "refs/toolcrib/undo/"
@@ -54,6 +55,7 @@ class RepositoryState:
         refs: branches, tags and the last stash, each with its object.
         stashes: commit and message, the newest first.
         index: `tree …` or, where that does not hold all of it, `blob …`; "" for none.
+        entries: a digest of its entries where it is a blob, which has times of files too.
         files: files that differ from the index, as mode and object, or `GONE`.
         untracked: names of files that git does not know; only some of them are in `files`.
         state: files of git's own by which it knows what it is in the middle of.
@@ -63,6 +65,7 @@ class RepositoryState:
     refs: dict[str, str] = field(default_factory=dict)
     stashes: list[tuple[str, str]] = field(default_factory=list)
     index: str = ""
+    entries: str = ""
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     untracked: list[str] = field(default_factory=list)
     state: dict[str, str] = field(default_factory=dict)
@@ -84,11 +87,16 @@ class RepositoryState:
         """What is checked out; "" before the first commit."""
         return self.refs.get(self.head[5:], "") if self.head.startswith("ref: ") else self.head
 
+    @property
+    def staged(self) -> str:
+        """By which two indexes are the same."""
+        return self.entries or self.index
+
     def is_like(self, other: RepositoryState) -> bool:
         """Whether nothing that can be taken back lies between the two."""
         return all(
             getattr(self, name) == getattr(other, name)
-            for name in ("head", "refs", "stashes", "index", "files")
+            for name in ("head", "refs", "stashes", "staged", "files")
         ) and _without_marks(self.state) == _without_marks(other.state)
 
     def tips(self, other: RepositoryState) -> set[str]:
@@ -124,6 +132,9 @@ async def take_snapshot(
         found.stashes = [(line[:40], line[41:]) for line in lines_of(output)]
     status = await status_of(repository, untracked="all" if files else "no")
     found.index = await _index(repository, status.files)
+    if found.index.startswith("blob "):
+        listed = await repository.read("ls-files", "--stage", "-v", "-z")
+        found.entries = digest_of(listed).hexdigest()
     if files:
         found.untracked = [file.name for file in status.files if file.is_untracked]
         wanted = [f for f in status.files if (untracked if f.is_untracked else _differs(f))]

@@ -259,6 +259,12 @@ async def test_dates_and_times_are_left_to_python(machine: Machine, expression: 
     assert refused.endswith("Dates and times: run_python, with the module datetime.")
 
 
+async def test_a_date_alone_may_be_a_difference(machine: Machine) -> None:
+    refused = await machine.refused("calculate", expression="2000-10-20")
+    assert refused.endswith("If a difference is meant, write 2000 - 10 - 20.")
+    assert "1970" in (await machine("calculate", expression="2000 - 10 - 20")).text
+
+
 @each_case("expression", ["5 km + 300 m", "$45.50*1.19", "3 kg * 2"])
 async def test_units_are_left_to_their_tool(machine: Machine, expression: str) -> None:
     refused = await machine.refused("calculate", expression=expression)

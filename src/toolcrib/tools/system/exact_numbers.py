@@ -72,11 +72,10 @@ def evaluate(expression: str) -> Number | bool:
     percent = _PERCENT_MORE.search(text)
     if percent is not None:
         raise _percent_of_what(text, percent)
-    day = _DAY.search(text)
-    if day:  # of numbers alone it would be a difference
-        spaced = day[0].replace("-", " - ")
-        meant = f" If a difference is meant, write {spaced}." if spaced != day[0] else ""
-        raise BadInput(f"This is a date: {day[0]}", hint=f"{DATES}{meant}")
+    if day := _DAY.search(text):  # of numbers alone it would be a difference
+        is_all = text == day[0] and "-" in text
+        meant = f" If a difference is meant, write {text.replace('-', ' - ')}." if is_all else ""
+        raise BadInput(f"This is no expression, but a date: {day[0]}", hint=f"{DATES}{meant}")
     text = _respelled(text)
     if not text:
         raise BadInput("There is nothing to compute.", hint=FORMS)
