@@ -296,6 +296,8 @@ def texts(found: ReferenceCollector, files: list[PythonFile]) -> None:
     for file in files:
         known = {o.token.start for o in file.top.all() if o.name == found.name}
         known |= {file.attribute_token(each).start for each in file.attributes(found.name)}
+        if all(match.start() in known for match in word.finditer(file.source.text)):
+            continue  # to part it into tokens takes longest of all
         for token in _words(file, word):
             if sum(map(len, found.possible.values())) >= MAX_TEXTS:
                 return
