@@ -239,6 +239,7 @@ def test_settings_are_changed_and_comments_stay(program: Program, tmp_path: Path
         ("set", "web.serch.limit", "5"),
         ("set", "web.search.limit"),
         ("get", "web.serch"),
+        ("unset", "web.search.limitt"),
     ):
         assert program("config", *words).code == 2, words
     assert file.read_bytes() == before

@@ -137,6 +137,8 @@ def _change(options: Namespace, file: Path, flags: Flags) -> int:
         return 0
     if options.what == "unset":
         done = config_file.unset(file, options.key)
+        if not done:
+            _value(options.key, flags.load())  # of no setting it is said that there is none
         print(f"{options.key} is {'no longer' if done else 'not'} in {file}")
         return 0
     _require_existing(options, flags)
@@ -178,15 +180,19 @@ def _plain(value: Any) -> Any:
     return value.unwrap() if hasattr(value, "unwrap") else value
 
 
-def _get(key: str, config: Config, layers: Mapping[str, Mapping[str, Any]]) -> int:
-    path = tuple(key.split("."))
+def _value(key: str, config: Config) -> Any:
     value: Any = displayed(config.model_dump(mode="json"))
-    for part in path:
+    for part in key.split("."):
         if not isinstance(value, Mapping) or part not in value:
             raise BadInput(f"There is no setting {key[:80]}.", hint="toolcrib config shows them.")
         value = value[part]
+    return value
+
+
+def _get(key: str, config: Config, layers: Mapping[str, Mapping[str, Any]]) -> int:
+    value = _value(key, config)
     print("not set" if value is None else inline_toml(value))
-    print(f"from: {_origin(path, layers)}", file=sys.stderr)
+    print(f"from: {_origin(tuple(key.split('.')), layers)}", file=sys.stderr)
     return 0
 
 
