@@ -11,7 +11,7 @@ import shutil
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,7 @@ from toolcrib.execution.interpreters.programs import find_program, not_installed
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.real_paths import real_path
 from toolcrib.files.repositories.settings import Setting, listed_settings
+from toolcrib.git.cover import Cover, Published
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import CheckedIndexes
@@ -179,21 +180,24 @@ class GitProgram:
         passed_on: Sequence[str] = PASSED_ON,
         watch: Callable[[Chunk], None] | None = None,
         plain: bool = False,
+        published: Published | None = None,
     ) -> Finished:
         """Run git to its end, whatever its exit code.
 
         While programs of runs go on, it is confined, but for what is `plain`: what git writes
-        to where no run can lead it elsewhere.
+        to where no run can lead it elsewhere. For `published` see `Cover`.
 
         Raises:
             TimedOut: it took too long; nothing of it runs any more.
             TooLarge: it printed more than is read.
         """
         setup = await self.setup(ctx)
-        with without_runs() as is_alone:
+        async with AsyncExitStack() as around:
+            is_alone = around.enter_context(without_runs())
             front: list[str] = []
             if not is_alone and not plain:
-                front = await self._confined(ctx, setup, sees_all=passed_on is AGENTS)
+                cover = self._cover(ctx, setup, passed_on is AGENTS, published)
+                front = await around.enter_async_context(cover.words(ctx))
                 if front and "GIT_SSH_COMMAND" in env:
                     env = {**env, "GIT_SSH_COMMAND": f"{env['GIT_SSH_COMMAND']} {_ssh_settings()}"}
             done = await ctx.use(Processes).run(
@@ -214,18 +218,20 @@ class GitProgram:
             )
         return ended(args, done)
 
-    async def _confined(self, ctx: Ctx, setup: GitSetup, *, sees_all: bool) -> list[str]:
-        """What confines git while runs go on, which could lead it elsewhere at any moment."""
-        from toolcrib.execution.sandbox.sandbox import Sandbox
-
+    def _cover(
+        self,
+        ctx: Ctx,
+        setup: GitSetup,
+        sees_all: bool,
+        published: Published | None,
+    ) -> Cover:
+        """What confines git while runs go on."""
         names = [setup.user_value(f"core.{kind}file") for kind in ("excludes", "attributes")]
         names += [f"~/.config/git/{name}" for name in ("ignore", "attributes")]
         readable = list(map(_expanded, filter(None, names)))
         opened = map(_expanded, (*ctx.config.git.local_remotes, *ctx.config.git.trusted))
         writable = [str(self.views), *filter(os.path.isdir, map(real_path, opened))]
-        return await ctx.use(Sandbox).own_program(
-            writable=writable, readable=readable, sees_all=sees_all
-        )
+        return Cover(writable, readable, sees_all, self.views, published)
 
 
 def _users_files() -> list[tuple[int, int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Busy, Denied, NotFound, ToolError, Unavailable
+from toolcrib.files.handles import read_plain
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.real_paths import real_path
@@ -52,6 +54,7 @@ KNOWN_EXTENSIONS = frozenset(
         *("relativeworktrees", "noop", "noop-v1"),
     }
 )
+MAX_PUBLISHED_BYTES = 10_000_000
 READABLE_EXTENSIONS = frozenset({"objectformat", "refstorage"})
 
 
@@ -84,6 +87,7 @@ class Repository:
         view: the folder that stands in for the shared one; None where git uses it as it is.
         confinement: how git is run in one that is trusted; None where no sandbox holds.
         outside: what git is told where it is not run so.
+        known_published: of protected files, whether they are as in the last commit.
     """
 
     ctx: Ctx
@@ -98,6 +102,7 @@ class Repository:
     view: Path | None = None
     confinement: GitConfinement | None = None
     outside: dict[str, str] = field(default_factory=dict)
+    known_published: dict[str, bool] = field(default_factory=dict)
 
     @property
     def temporary(self) -> Path:
@@ -146,7 +151,27 @@ class Repository:
             seconds=seconds,
             passed_on=passed_on,
             plain=plain,
+            published=self._published,
         )
+
+    async def _published(self, paths: Sequence[str]) -> set[str]:
+        """Those files that are as in the last commit, which any run may read."""
+        names = {path: path.removeprefix(f"{self.layout.top}/") for path in paths}
+        asked = {p: n for p, n in names.items() if p not in self.known_published and n != p}
+        plain = [path for path, name in asked.items() if "\n" not in name]
+        if plain:
+            done = await self.program.run(
+                self.ctx,
+                ["cat-file", "--batch-check=%(objectname)"],
+                cwd=self.folder,
+                env=self.outside or self.environment,
+                stdin=os.fsencode("".join(f"HEAD:{names[path]}\n" for path in plain)),
+            )
+            lines = lines_of(bytes(done.stdout))
+            now = await asyncio.to_thread(lambda: list(map(blob_hash, plain, map(len, lines))))
+            same = zip(plain, lines, now, strict=False)
+            self.known_published.update((path, line == digest) for path, line, digest in same)
+        return {path for path in paths if self.known_published.get(path)}
 
     async def run(
         self, *args: str, stdin: bytes | str | None = None, env: dict[str, str] | None = None
@@ -332,6 +357,15 @@ def _of_branches(settings: Sequence[Setting]) -> dict[str, list[str]]:
         if setting.section == "branch" and setting.of:
             found.setdefault(setting.name, []).append(setting.value)
     return found
+
+
+def blob_hash(path: str, digits: int) -> str:
+    """The hash by which git knows the content of a file, without conversions; "" for none."""
+    with suppress(OSError):
+        data = read_plain(path, MAX_PUBLISHED_BYTES, follow=False)
+        kind = "sha256" if digits == 2 * HASH_SIZES[True] else "sha1"
+        return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return ""
 
 
 def text_of(data: bytes) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import absent
+from tests.tools.git.made import commit, git, write
 from toolcrib import Toolbox
 from toolcrib.core.result import Result
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.live_runs import begin_run
+from toolcrib.git.cover import Cover
 from toolcrib.system import openat
 
 RACER = """
@@ -102,9 +106,9 @@ async def test_modules_and_working_trees(box: Toolbox, repo: Path, tmp_path: Pat
         await fine(box, "git_add", repo=place, paths=["n"])
         await fine(box, "git_commit", repo=place, message="two")
         assert "two" in (await fine(box, "git_log", repo=place)).text
-    front = await box.use(Sandbox).own_program(writable=[])
-    assert subprocess.run([*front, "touch", str(hook)], check=False).returncode
-    assert not subprocess.run([*front, "touch", str(repo / "x")], check=False).returncode
+    async with Cover((), (), sees_all=False, temporary=tmp_path).words(box) as front:
+        assert subprocess.run([*front, "touch", str(hook)], check=False).returncode
+        assert not subprocess.run([*front, "touch", str(repo / "x")], check=False).returncode
 
 
 async def test_credentials_are_written_anew_before_no_program(box: Toolbox, repo: Path) -> None:
@@ -218,3 +222,54 @@ async def test_beside_a_program_odd_names_are_kept_for_undo(box: Toolbox, repo: 
         await fine(box, "git_stash")
     await fine(box, "undo_changes")
     assert {(repo / name).read_text() for name in names} == {"mine\n"}
+
+
+async def test_a_link_leads_git_to_nothing_protected(
+    box: Toolbox, repo: Path, tmp_path: Path
+) -> None:
+    git(repo, "remote", "add", "origin", "https://me:LOGIN77@host.invalid/x.git")
+    write(repo, **{".env": "KEY=LOGIN77\n", ".aws/credentials": "LOGIN77\n", "plain": "read\n"})
+    write(repo, **{".vscode/tasks.json": "{}\n"})
+    await start(box, "sleep 99")
+    shown = set(map(str, (repo / ".env", repo / ".vscode/tasks.json")))
+
+    async def published(paths: Sequence[str]) -> set[str]:
+        assert sorted(paths) == sorted(map(str, (repo / ".env", repo / ".aws/credentials")))
+        return shown
+
+    cover = Cover((), (), sees_all=False, temporary=tmp_path)
+    for each, env in ((cover, ""), (replace(cover, published=published), "KEY=LOGIN77\n")):
+        async with each.words(box) as front:
+
+            def run(script: str, front: list[str] = front) -> str:
+                words = [*front, "sh", "-c", script]
+                out, both = subprocess.PIPE, subprocess.STDOUT
+                return subprocess.run(words, cwd=repo, stdout=out, stderr=both, text=True).stdout
+
+            assert run("cat plain .env .aws/credentials") == f"read\n{env}"
+            assert "LOGIN77" not in run("cat .git/config")
+            assert "host.invalid" in run("cat .git/config")
+            protected = (".aws/new", ".aws/credentials", ".git/config", ".vscode/tasks.json")
+            for place in protected if env else (".env", *protected):
+                assert "Read-only" in run(f"echo > {place}")
+            assert run("echo > new; rm new") == ""
+        assert not list(tmp_path.glob("*.cover"))
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+async def test_a_protected_file_that_git_knows_is_what_it_was(
+    box: Toolbox, repo: Path, is_changed: bool
+) -> None:
+    write(repo, **{".env": "KEY=1\n", ".ssh/config": "Host *\n"})
+    commit(repo, "with a key")
+    if is_changed:
+        (repo / ".env").write_text("KEY=2\n")
+    git(repo, "checkout", "-qb", "other")
+    before = (await fine(box, "git_status")).text
+    await start(box, "sleep 99")
+    assert (await fine(box, "git_status")).text == before
+    (repo / "a.txt").write_text("new\n")
+    done = await box.call("git_commit", {"message": "all", "all": True})
+    assert done.error is None, done.text
+    assert git(repo, "show", "HEAD:.env") == "KEY=1\n"
+    assert (repo / ".env").read_text() == f"KEY={1 + is_changed}\n"

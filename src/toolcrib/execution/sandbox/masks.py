@@ -241,9 +241,6 @@ def _files_of(path: str) -> Iterator[str]:
 IN_REPOSITORY = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
 SUBMODULES = ("*/*config*", "*/*/*config*", "*/modules/*/*config*")
 WORKTREES = ("*/*config*",)
-FURTHER = {"modules": ("*", "*/*", "*/*/*", "*/modules/*"), "worktrees": ("*",)}
-"""Where repositories lie in these folders; modules may have slashes in their names."""
-OBEYED = (*IN_REPOSITORY, "gitdir", "info", "modules")
 MAX_INCLUDED = 50
 
 
@@ -287,21 +284,6 @@ def _behind(mask: Mask, tops: Sequence[str]) -> Iterator[str]:
         for place in (folder, led_to(f"{folder}/commondir") if folder else ""):
             if place and is_among(place, tops):
                 yield from filter(os.path.lexists, (f"{place}/{n}" for n in IN_REPOSITORY))
-
-
-def for_own_git(masks: Iterable[Mask]) -> Iterator[Mask]:
-    """Masks for a git of ours, which may write what modules and working trees have of their own.
-
-    No run changes that. What git obeys there stays read only. It blocks.
-    """
-    for mask in masks:
-        folder = PurePosixPath(mask.path)
-        if mask.kind == "fixed" and folder.name in FURTHER and folder.parent.name.endswith(".git"):
-            for level in FURTHER[folder.name]:
-                found = (p for name in OBEYED for p in Path(mask.path).glob(f"{level}/{name}"))
-                yield from (Mask(str(path), "fixed") for path in found)
-        else:
-            yield mask
 
 
 def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:

@@ -376,9 +376,9 @@ class RunPreparer:
 
     def protected(self) -> list[Mask]:
         """The places in the workspace that are protected; blocking."""
-        return [
-            mask for root in self._workspace.roots for mask in self._masks.beneath(root.real)[0]
-        ]
+        tops = [root.real for root in self._workspace.roots]
+        found = [mask for top in tops for mask in self._masks.beneath(top)[0]]
+        return masks_of_settings(found, tops)
 
     def prepare(
         self, request: RunRequest, report: Report, network: RunNetwork | None

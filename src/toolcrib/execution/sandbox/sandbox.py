@@ -20,11 +20,10 @@ from typing import Self, Unpack
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Services
-from toolcrib.core.errors import BadInput, Busy, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
-from toolcrib.execution.sandbox.layout import confined_program
-from toolcrib.execution.sandbox.masks import for_own_git
+from toolcrib.execution.sandbox.masks import Mask
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed, MountsMoved
 from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
@@ -283,10 +282,6 @@ class BoundaryProbe:
         return f"a try went wrong: {text[:200] or 'no answer'}"
 
 
-MAX_COVERED = 2_500
-"""Masks that bubblewrap can be told of."""
-
-
 def _user() -> int:
     if sys.platform == "win32":
         return 0
@@ -323,33 +318,9 @@ class Sandbox:
         """The boundary that runs get here, by a real try; tried once a process."""
         return await self._prober.report()
 
-    async def own_program(
-        self, *, writable: Sequence[str], readable: Sequence[str] = (), sees_all: bool = False
-    ) -> list[str]:
-        """What to put in front of a program of ours while runs go on; see `confined_program`.
-
-        Nothing where no namespaces can be made.
-
-        Raises:
-            Busy: more is protected than can be covered.
-        """
-        report = await self.report()
-        if sys.platform == "win32" or report.level != "strong":
-            return []
-        masks = await asyncio.to_thread(self._starter.preparer.protected)
-        if len(masks) > MAX_COVERED:
-            raise Busy(
-                "Too many protected names to work here while programs run.",
-                hint="Stop the programs in the background first (list_jobs, stop_job).",
-            )
-        roots = [root.real for root in self._workspace.roots]
-        return confined_program(
-            report.program,
-            await asyncio.to_thread(lambda: list(for_own_git(masks))),
-            writable=[*roots, *writable],
-            readable=readable,
-            sees_all=sees_all,
-        )
+    async def protected(self) -> list[Mask]:
+        """What is protected in the workspace, whoever sees it."""
+        return await asyncio.to_thread(self._starter.preparer.protected)
 
     async def spawn(
         self,

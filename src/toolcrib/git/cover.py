@@ -1,0 +1,148 @@
+"""What stands in front of git while runs go on, which could lead it elsewhere at any moment.
+
+It does as it is told, and a run may exchange a folder for a link, or a file for another one,
+between two of its steps. So it sees and writes the workspace alone then, and of what is protected
+there it writes nothing and reads what any run may read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Busy
+from toolcrib.files.paths import Workspace
+from toolcrib.system.removal import remove
+from toolcrib.system.threads import random_id
+
+if TYPE_CHECKING:
+    from toolcrib.execution.sandbox.masks import Mask
+
+Published = Callable[[Sequence[str]], Awaitable[set[str]]]
+"""Gives those of some files whose content any run may read elsewhere."""
+Mount = tuple[str, tuple[str, ...]]
+"""A place, and the words before it that say how something stands over it."""
+MAX_COVERED = 2_500
+"""Mounts that bubblewrap can be told of."""
+ISOLATED = ("--unshare-net", "--unshare-ipc", "--unshare-pid", "--proc", "/proc", "--dev", "/dev")
+OF_ETC = ("/etc/passwd", "/etc/group")
+"""What it reads there to know the user's name."""
+FURTHER = {"modules": ("*", "*/*", "*/*/*", "*/modules/*"), "worktrees": ("*",)}
+"""Where repositories lie in these folders; modules may have slashes in their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What git may do while runs go on.
+
+    Attributes:
+        writable: folders beside the workspace.
+        readable: what else it may read, there or not.
+        sees_all: it may read everything and use the network, for git with the user's keys.
+        temporary: where files of ours may be made.
+        published: of what is protected from reading, what it may see as it is; None for nothing.
+    """
+
+    writable: Sequence[str]
+    readable: Sequence[str]
+    sees_all: bool
+    temporary: Path
+    published: Published | None = None
+
+    @asynccontextmanager
+    async def words(self, ctx: Ctx) -> AsyncIterator[list[str]]:
+        """What stands in front of the program, and its arguments; nothing without namespaces.
+
+        Raises:
+            Busy: more is protected than can be covered.
+        """
+        from toolcrib.execution.sandbox.sandbox import Sandbox
+
+        sandbox = ctx.use(Sandbox)
+        report = await sandbox.report()
+        if sys.platform == "win32" or report.level != "strong":
+            yield []
+            return
+        masks = await sandbox.protected()
+        found = await asyncio.to_thread(lambda: list(islice(_expanded(masks), MAX_COVERED + 1)))
+        if len(found) > MAX_COVERED:
+            raise Busy(
+                "Too many protected names to work here while programs run.",
+                hint="Stop the programs in the background first (list_jobs, stop_job).",
+            )
+        hidden = [mask.path for mask in found if mask.kind == "hidden file"]
+        seen = await self.published(hidden) if self.published is not None and hidden else set()
+        folder = self.temporary / f"{random_id(16)}.cover"
+        roots = [root.real for root in ctx.use(Workspace).roots]
+        mounts: list[Mount] = [(path, ("--bind", path)) for path in (*roots, *self.writable)]
+        try:
+            mounts += await asyncio.to_thread(
+                lambda: list(_mounts((mask for mask in found if mask.path not in seen), folder))
+            )
+            mounts.sort(key=lambda mount: mount[0].count("/"))
+            around = [word for path, how in mounts for word in (*how, path)]
+            yield [report.program, "--die-with-parent", *self._view(), *around]
+        finally:
+            with suppress(OSError):
+                await asyncio.to_thread(remove, folder)
+
+    def _view(self) -> list[str]:
+        from toolcrib.execution.sandbox.layout import system
+
+        if self.sees_all:
+            return ["--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev"]
+        readable = (*OF_ETC, *self.readable)
+        words = [word for path in readable for word in ("--ro-bind-try", path, path)]
+        return [*system(), *ISOLATED, *words]
+
+
+def _expanded(masks: Iterable[Mask]) -> Iterator[Mask]:
+    """Masks for git: single files of what is hidden, and of modules what git obeys alone.
+
+    No run changes what modules and working trees have of their own, and git may. It blocks.
+    """
+    from toolcrib.execution.sandbox.masks import IN_REPOSITORY, Mask
+
+    for mask in masks:
+        place = PurePosixPath(mask.path)
+        if mask.kind == "fixed" and place.name in FURTHER and place.parent.name.endswith(".git"):
+            for level in FURTHER[place.name]:
+                names = (*IN_REPOSITORY, "gitdir", "info", "modules")
+                found = (p for name in names for p in Path(mask.path).glob(f"{level}/{name}"))
+                yield from (Mask(str(path), "fixed") for path in found)
+        elif mask.kind == "hidden folder":
+            yield Mask(mask.path, "fixed")
+            for path, _, files in os.walk(mask.path):
+                yield from (Mask(f"{path}/{name}", "hidden file") for name in files)
+        else:
+            yield mask
+
+
+def _mounts(masks: Iterable[Mask], folder: Path) -> Iterator[Mount]:
+    """What stands over them. It blocks, and writes files of ours.
+
+    The place is named as a source too: where it is gone, bubblewrap would make it, and fails.
+    """
+    folder.mkdir(mode=0o700, parents=True)
+    for number, mask in enumerate(masks):
+        if mask.kind == "fixed":
+            yield mask.path, ("--ro-bind", mask.path)
+        elif mask.kind in ("hidden file", "copy") and _is_plain(mask.path):
+            source = folder / str(number)
+            source.write_bytes(mask.data)
+            yield mask.path, ("--ro-bind", mask.path, mask.path, "--ro-bind", str(source))
+
+
+def _is_plain(path: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    return False
