@@ -15,15 +15,17 @@ from pathlib import Path
 
 from toolcrib.core.errors import Conflict
 from toolcrib.git.repository import Repository, entries_of, lines_of, text_of
-from toolcrib.git.written_names import hidden_names
+from toolcrib.git.written_names import MODULE, hidden_names
 from toolcrib.text.display import printable, some_of
 
 BATCH = 200
-MODULE = "160000"
 
 
 async def refuse_to_overwrite(
-    repository: Repository, names: Iterable[str], sources: Sequence[str] = ()
+    repository: Repository,
+    names: Iterable[str],
+    sources: Sequence[str] = (),
+    bases: Sequence[str] = (),
 ) -> None:
     """Refuse to write over what git does not know, ignored too, and over hidden changes.
 
@@ -32,6 +34,8 @@ async def refuse_to_overwrite(
         names: the files that may be written.
         sources: commits or trees that hold what is written; what is in none of them is deleted
             at most, and that git does to what it knows alone. None: all names are written.
+        bases: what they are compared with, where renames are followed: names that are in none of
+            both are those to which something is moved.
 
     Raises:
         Conflict: naming what is in the way.
@@ -41,16 +45,17 @@ async def refuse_to_overwrite(
         return
     known = await _index(repository)
     new = await _contents(repository, wanted, sources)
-    written = [
-        name
-        for name in wanted
-        if known.get(name, ("", ""))[0] != MODULE and (not sources or name in new)
-    ]
+    old = await _contents(repository, wanted, bases)
+
+    def is_written(name: str) -> bool:
+        return not sources or name in new or (bool(bases) and name not in old)
+
+    written = [n for n in wanted if known.get(n, ("", ""))[0] != MODULE and is_written(n)]
     found = await asyncio.to_thread(
         lambda: list(_obstacles(repository.layout.top, written, known.keys()))
     )
     if found:
-        now = await _hashes(repository, found)
+        now = await _hashes(repository, found, "--no-filters")
         found = [name for name in found if now.get(name, "-") not in new.get(name, ())]
     if found:
         raise Conflict(
@@ -98,8 +103,11 @@ async def _contents(
     return found
 
 
-async def _hashes(repository: Repository, names: Sequence[str]) -> dict[str, str]:
-    """What the files of some names would be stored as, of those that are files."""
+async def _hashes(repository: Repository, names: Sequence[str], *how: str) -> dict[str, str]:
+    """What the files of some names would be stored as, of those that are files.
+
+    With `--no-filters` as they are, not with line ends as they would be stored.
+    """
 
     def files() -> list[str]:
         return [name for name in names if _is_file(f"{repository.layout.top}/{name}")]
@@ -108,7 +116,7 @@ async def _hashes(repository: Repository, names: Sequence[str]) -> dict[str, str
     found: dict[str, str] = {}
     for start in range(0, len(there), BATCH):
         batch = there[start : start + BATCH]
-        done = await repository.attempt("hash-object", "--", *batch, reads=True)
+        done = await repository.attempt("hash-object", *how, "--", *batch, reads=True)
         if not done.exit_code:
             found |= zip(batch, text_of(bytes(done.stdout)).split(), strict=True)
     return found
@@ -125,12 +133,16 @@ def _obstacles(top: str, names: Iterable[str], known: Collection[str]) -> Iterat
     for name in names:
         parts = name.split("/")
         above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        file = next((each for each in above if not Path(top, each).is_dir()), name)
+        file = next((each for each in above if not _is_folder(Path(top, each))), name)
         at = Path(top, file)
-        if at.is_dir() and not at.is_symlink():
+        if _is_folder(at):
             yield from islice(_unknown_beneath(top, file, known), 1)
         elif file not in known and os.path.lexists(at):
             yield file
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _unknown_beneath(top: str, folder: str, known: Collection[str]) -> Iterator[str]:

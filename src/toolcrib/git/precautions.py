@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied, TimedOut, TooLarge, ToolError
+from toolcrib.core.errors import Busy, Denied, TimedOut, TooLarge, ToolError
 from toolcrib.core.tool import Decision
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.own_folders import own_folders
 from toolcrib.files.path_rules import DEPENDENCY_FOLDERS
 from toolcrib.files.paths import SafePath, Workspace
@@ -134,18 +135,33 @@ async def repositories_among(top: str, names: Sequence[str]) -> list[str]:
 
 
 async def refuse_foreign_state(repository: Repository) -> None:
-    """Refuse to go on with a rebase or pick that would run a program.
+    """Refuse to go on with a rebase or pick that would run a program, or that a run may change.
 
     Raises:
         Denied: naming what it would do.
+        Busy: a run goes on.
     """
     if not repository.is_trusted:
+        refuse_beside_runs(repository)
         why = await asyncio.to_thread(_danger, repository.layout.git_dir)
         if why:
             raise Denied(
                 f"This rebase or series of picks is not gone on with: {why}.",
                 hint="The user does it, or git_conflicts with abort=true ends it.",
             )
+
+
+def refuse_beside_runs(repository: Repository) -> None:
+    """Refuse where a run could change what git goes on with; none begins until it is closed.
+
+    Raises:
+        Busy: a run goes on.
+    """
+    if not repository.until_closed.enter_context(without_runs()):
+        raise Busy(
+            "A program that runs in the background could change what git goes on with here.",
+            hint="Stop it first (list_jobs, stop_job), then send the call again.",
+        )
 
 
 def _danger(git_dir: str) -> str:

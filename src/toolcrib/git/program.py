@@ -196,7 +196,9 @@ class GitProgram:
             is_alone = around.enter_context(without_runs())
             front: list[str] = []
             if not is_alone and not plain:
-                cover = self._cover(ctx, setup, passed_on is AGENTS, published)
+                cover = self._cover(
+                    ctx, setup, env, sees_all=passed_on is AGENTS, published=published
+                )
                 front = await around.enter_async_context(cover.words(ctx))
                 if front and "GIT_SSH_COMMAND" in env:
                     env = {**env, "GIT_SSH_COMMAND": f"{env['GIT_SSH_COMMAND']} {_ssh_settings()}"}
@@ -222,15 +224,24 @@ class GitProgram:
         self,
         ctx: Ctx,
         setup: GitSetup,
+        env: Mapping[str, str],
+        *,
         sees_all: bool,
         published: Published | None,
     ) -> Cover:
-        """What confines git while runs go on."""
+        """What confines git while runs go on.
+
+        Of what is ours it writes the folder of this call alone: others hold settings and programs
+        that git obeys later.
+        """
         names = [setup.user_value(f"core.{kind}file") for kind in ("excludes", "attributes")]
         names += [f"~/.config/git/{name}" for name in ("ignore", "attributes")]
-        readable = list(map(_expanded, filter(None, names)))
-        opened = map(_expanded, (*ctx.config.git.local_remotes, *ctx.config.git.trusted))
-        writable = [str(self.views), *filter(os.path.isdir, map(real_path, opened))]
+        readable = [str(self.views), *map(_expanded, filter(None, names))]
+        own = env.get("GIT_COMMON_DIR", "")
+        writable = [own] if own.startswith(f"{self.views}/") else []
+        if sees_all:  # else it talks to no remote
+            opened = map(_expanded, (*ctx.config.git.local_remotes, *ctx.config.git.trusted))
+            writable += filter(os.path.isdir, map(real_path, opened))
         return Cover(writable, readable, sees_all, self.views, published)
 
 

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,6 +88,7 @@ class Repository:
         confinement: how git is run in one that is trusted; None where no sandbox holds.
         outside: what git is told where it is not run so.
         known_published: of protected files, whether they are as in the last commit.
+        until_closed: what ends with the call.
     """
 
     ctx: Ctx
@@ -103,6 +104,7 @@ class Repository:
     confinement: GitConfinement | None = None
     outside: dict[str, str] = field(default_factory=dict)
     known_published: dict[str, bool] = field(default_factory=dict)
+    until_closed: ExitStack = field(default_factory=ExitStack)
 
     @property
     def temporary(self) -> Path:
@@ -439,6 +441,15 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
     program = ctx.use(GitProgram)
     await asyncio.to_thread(refuse_pipes, layout.top)
     repository = Repository(ctx, program, await program.setup(ctx), folder, layout)
+    with repository.until_closed:
+        async with _judged(repository):
+            yield repository
+
+
+@asynccontextmanager
+async def _judged(repository: Repository) -> AsyncIterator[None]:
+    """Let git obey what it may, as long as this is entered."""
+    ctx, program, layout = repository.ctx, repository.program, repository.layout
     repository.is_trusted = layout.top in _real(ctx.config.git.trusted)
     place = {"GIT_DIR": layout.git_dir, "GIT_WORK_TREE": layout.top}
     if repository.is_trusted:
@@ -447,7 +458,7 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         repository.confinement = await confinement_of(ctx, layout, version, listing)
         repository.environment = {**QUIET, "GIT_ALLOW_PROTOCOL": "none", **place}
         if repository.confinement is None:
-            yield repository
+            yield
             return
     if not repository.is_trusted:
         await asyncio.to_thread(check_layout, layout, inside_of(ctx))
@@ -470,10 +481,10 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         environment |= {"GIT_COMMON_DIR": str(view), "GIT_EXEC_PATH": repository.setup.exec_path}
         if repository.confinement is not None:
             async with _confined(repository, repository.confinement, environment):
-                yield repository
+                yield
             return
         repository.view, repository.environment = view, environment
-        yield repository
+        yield
     finally:
         with suppress(OSError):
             await asyncio.to_thread(remove_view, view)

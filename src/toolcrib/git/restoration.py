@@ -22,6 +22,7 @@ from toolcrib.git.snapshots import (
     RepositoryState,
     leads_away,
 )
+from toolcrib.git.written_names import raw_names
 from toolcrib.system.removal import FOLDER
 from toolcrib.system.threads import random_id
 from toolcrib.text.display import printable, some_of
@@ -46,9 +47,9 @@ async def _different(repository: Repository, one: str, other: str) -> set[str]:
     if all(kind in ("tree", "") for kind, _ in kinds):
         trees = [digest or await _empty_tree(repository) for _, digest in kinds]
         output = await repository.read(
-            "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--end-of-options", *trees
+            "diff-tree", "-r", "-z", "--no-renames", "--raw", "--end-of-options", *trees
         )
-        return set(entries_of(output))
+        return set(raw_names(output))
     first, second = [set(await _entries(repository, index)) for index in (one, other)]
     return {entry.partition("\t")[2] for entry in first ^ second}
 

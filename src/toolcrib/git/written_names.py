@@ -12,6 +12,7 @@ from toolcrib.core.errors import TooLarge
 from toolcrib.git.repository import Repository, entries_of, text_of
 
 RENAME_LIMIT = 10_000
+NO_FILE, MODULE = "000000", "160000"
 SKIPPED = "rename detection was skipped"
 Renames = list[tuple[str, str]]
 
@@ -19,8 +20,22 @@ Renames = list[tuple[str, str]]
 async def names_between(repository: Repository, *revisions: str) -> list[str]:
     """The files that differ between two commits, or as `git diff` takes its arguments."""
     ends = [] if "--" in revisions else ["--"]
-    args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
-    return entries_of(await repository.read(*args))
+    args = ["diff", "--raw", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
+    return raw_names(await repository.read(*args))
+
+
+def raw_names(listed: bytes) -> list[str]:
+    """The files of what git prints with `--raw -z`; see git-diff, "raw output format".
+
+    Submodules are left out: git writes none, nor takes away what is in their place.
+    """
+    entries = entries_of(listed)
+    found = []
+    for modes, name in zip(entries[::2], entries[1::2], strict=True):
+        of_file = {*modes.lstrip("\n:").split(" ")[:2]} - {NO_FILE}
+        if of_file != {MODULE}:
+            found.append(name)
+    return found
 
 
 async def hidden_names(repository: Repository, *paths: str) -> list[str]:
@@ -46,7 +61,7 @@ async def names_in(repository: Repository, tree: str) -> list[str]:
 
 async def names_by_merge(repository: Repository, target: str) -> list[str]:
     """The files that a merge of a commit may write."""
-    bases = await _merge_bases(repository, target)
+    bases = await merge_bases(repository, target)
     if not bases:
         return await names_by_switch(repository, target)
     names: list[str] = []
@@ -61,12 +76,13 @@ async def names_by_merge(repository: Repository, target: str) -> list[str]:
 async def names_by_rebase(repository: Repository, onto: str) -> list[str]:
     """The files that a rebase may write: also those that are there in between only."""
     names = await names_by_switch(repository, onto)
-    args = ["log", "--format=", "-m", "-z", "--no-renames", "--name-only", "HEAD", f"^{onto}", "--"]
-    listed = entries_of(await repository.read(*args))
-    changed = [name.removeprefix("\n") for name in listed if name.strip()]
+    args = ["log", "--format=", "-m", "-z", "--no-renames", "--raw", "HEAD", f"^{onto}", "--"]
+    changed = raw_names(await repository.read(*args))
     names += changed
-    for base in await _merge_bases(repository, onto):
+    for base in await merge_bases(repository, onto):
         names += _moved(changed, await _renames(repository, base, onto))
+        theirs = await names_between(repository, base, onto)
+        names += _moved(theirs, await _renames(repository, base, "HEAD"))
     return names
 
 
@@ -76,11 +92,14 @@ async def names_by_pick(repository: Repository, commit: str, *, revert: bool = F
     if not parent:
         return await names_in(repository, commit)
     changed = await names_between(repository, parent, commit)
-    base = commit if revert else parent
-    return [*changed, *_moved(changed, await _renames(repository, base, "HEAD"))]
+    base, tip = (commit, parent) if revert else (parent, commit)
+    ours = await names_between(repository, base, "HEAD")
+    renames = await _renames(repository, base, tip)
+    moved = [*_moved(changed, await _renames(repository, base, "HEAD")), *_moved(ours, renames)]
+    return [*changed, *moved]
 
 
-async def _merge_bases(repository: Repository, other: str) -> list[str]:
+async def merge_bases(repository: Repository, other: str) -> list[str]:
     """Those of what is checked out and another commit."""
     done = await repository.attempt("merge-base", "--all", "HEAD", other, reads=True)
     return text_of(bytes(done.stdout)).split()

@@ -33,6 +33,7 @@ TODO = "rebase-merge/git-rebase-todo"
         ("rebase-apply/apply-opt", "--directory=../.."),
         ("rebase-merge/head-name", "refs/heads/../../config\n"),
         ("rebase-merge/head-name", "HEAD"),
+        ("rebase-merge/refs-to-delete", "refs/rewritten/onto\nrefs/heads/main\n"),
         ("rebase-merge/update-refs", "refs/replace/0a\n0a\n0b\n"),
     ],
 )
@@ -58,6 +59,7 @@ def test_what_does_more(path: str, text: str) -> None:
         ("rebase-merge/head-name", "refs/heads/fix/#12-\u00e4\n"),
         ("rebase-merge/head-name", "detached HEAD\n"),
         ("rebase-merge/update-refs", "refs/heads/a\n0a\n0b\nrefs/heads/b\n0c\n0d\n"),
+        ("rebase-merge/refs-to-delete", "refs/rewritten/onto\nrefs/rewritten/a-b\n"),
         ("rebase-merge/message", "exec\n"),
         ("rebase-apply/apply-opt", "-p1"),
     ],

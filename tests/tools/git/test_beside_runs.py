@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import absent
-from tests.tools.git.made import commit, git, write
+from tests.tools.git.made import commit, git, on_a_side, write
 from toolcrib import Toolbox
 from toolcrib.core.result import Result
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.live_runs import begin_run
 from toolcrib.git.cover import Cover
+from toolcrib.git.program import GitProgram
 from toolcrib.system import openat
 
 RACER = """
@@ -43,11 +45,13 @@ async def fine(box: Toolbox, name: str, **arguments: object) -> Result:
     return result
 
 
-async def start(box: Toolbox, command: str) -> None:
+async def start(box: Toolbox, command: str) -> str:
     if (await box.use(Sandbox).report()).level != "strong":
         absent("the level strong does not work here")
-    await fine(box, "run_command", command=command, background=True)
+    result = await fine(box, "run_command", command=command, background=True)
     await asyncio.sleep(0.5)
+    assert result.data is not None
+    return str(result.data["id"])
 
 
 @pytest.mark.parametrize("inside", [False, True])
@@ -273,3 +277,45 @@ async def test_a_protected_file_that_git_knows_is_what_it_was(
     assert done.error is None, done.text
     assert git(repo, "show", "HEAD:.env") == "KEY=1\n"
     assert (repo / ".env").read_text() == f"KEY={1 + is_changed}\n"
+
+
+async def test_git_goes_on_with_nothing_that_a_program_may_change(box: Toolbox, repo: Path) -> None:
+    """Between its being judged and read an order could be added to it."""
+    on_a_side(repo, **{"a.txt": "theirs\n"})
+    write(repo, **{"a.txt": "mine\n"})
+    commit(repo, "mine")
+    job = await start(box, "sleep 99")
+    await fine(box, "git_rebase", onto="side")
+    await fine(box, "git_conflicts", path="a.txt", take="theirs")
+    going_on: dict[str, dict[str, object]] = {
+        "git_rebase": {"action": "continue"},
+        "git_conflicts": {"abort": True},
+    }
+    for tool, arguments in going_on.items():
+        refused = await box.call(tool, arguments)
+        assert refused.error is not None and refused.error.code == "busy", refused.text
+    await fine(box, "stop_job", id=job)
+    await fine(box, "git_rebase", action="continue")
+
+
+async def test_git_writes_no_folder_of_ours_but_its_own(
+    box: Toolbox, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs and settings lie in them, which git obeys in other calls."""
+    seen: list[tuple[list[str], list[str]]] = []
+
+    @asynccontextmanager
+    async def words(cover: Cover, ctx: object) -> AsyncIterator[list[str]]:
+        seen.append((list(cover.writable), list(cover.readable)))
+        async with real(cover, ctx) as front:
+            yield front
+
+    real = Cover.words
+    monkeypatch.setattr(Cover, "words", words)
+    await start(box, "sleep 99")
+    await fine(box, "git_status")
+    folder = str(box.use(GitProgram).views)
+    assert seen
+    for writable, readable in seen:
+        assert folder in readable
+        assert all(place.startswith(f"{folder}/") for place in writable)

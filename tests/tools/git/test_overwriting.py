@@ -126,6 +126,80 @@ async def test_what_the_other_side_deletes_stays_without_a_question(
     assert (repo / "a.txt").read_text() == "one\ntwo\nthree\n"
 
 
+@pytest.mark.parametrize("name", ["x", "x\ny"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("git_merge", {"branch": "side"}),
+        ("git_rebase", {"onto": "side"}),
+        ("git_pick", {"commits": ["side"]}),
+    ],
+)
+@pytest.mark.parametrize("is_theirs", [False, True])
+async def test_what_stands_where_a_folder_was_moved_stays(
+    tmp_path: Path, tool: str, arguments: dict[str, object], name: str, is_theirs: bool
+) -> None:
+    repo = make_repository(tmp_path / "ws", **{"old/a": "1\n" * 9, "old/b": "2\n" * 9})
+    git(repo, "checkout", "-q", "-b", "side")
+
+    def move() -> None:
+        git(repo, "mv", "old", "new")
+        commit(repo, "moved")
+
+    def add() -> None:
+        write(repo, **{f"old/{name}": "theirs\n"})
+        commit(repo, "added")
+
+    (move if is_theirs else add)()
+    git(repo, "checkout", "-q", "main")
+    (add if is_theirs else move)()
+    write(repo, **{f"new/{name}": "mine\n"})
+    async with Toolbox(workspace=repo) as box:
+        assert f"{OVERWRITTEN}: new/x" in await refused(box, tool, **arguments)
+    assert (repo / "new" / name).read_text() == "mine\n"
+
+
+async def test_a_link_in_the_place_of_a_folder_stays(box: Toolbox, repo: Path) -> None:
+    on_a_side(repo, **{"d/x": "theirs\n"})
+    write(repo, **{"own/x": "mine\n", ".git/info/exclude": "own\nd\n"})
+    (repo / "d").symlink_to("own")
+    for tool, arguments in (
+        ("git_merge", {"branch": "side"}),
+        ("git_checkout", {"branch": "side", "paths": ["."]}),
+    ):
+        assert f"{OVERWRITTEN}: d" in await refused(box, tool, **arguments)
+    assert (repo / "d").is_symlink()
+
+
+async def test_other_line_ends_stay(box: Toolbox, repo: Path) -> None:
+    write(repo, **{".gitattributes": "* text=auto\n"})
+    commit(repo, "attributes")
+    on_a_side(repo, c="1\n2\n")
+    (repo / "c").write_bytes(b"1\r\n2\r\n")
+    text = await refused(box, "git_checkout", branch="side", paths=["."])
+    assert f"{OVERWRITTEN}: c" in text
+
+
+async def test_a_submodule_is_in_nobodys_way(tmp_path: Path) -> None:
+    inner = make_repository(tmp_path / "inner")
+    repo = make_repository(tmp_path / "ws")
+    git(repo, "checkout", "-q", "-b", "other")
+    write(repo, b="1\n")
+    commit(repo, "b")
+    git(repo, "checkout", "-q", "main")
+    git(repo, "clone", "-q", str(inner), "sub")
+    git(repo, "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+    git(repo, "commit", "-q", "-m", "sub")
+    async with Toolbox(workspace=repo) as box:
+        await do(box, "git_checkout", branch="other")
+        await do(box, "git_rebase", onto="main")
+        for _ in range(2):
+            await do(box, "undo_changes")
+    assert git(repo, "branch", "--show-current") == "main\n"
+    assert git(repo, "status", "--porcelain") == ""
+    assert (repo / "sub/a.txt").exists()
+
+
 async def test_what_is_the_same_already_is_written(box: Toolbox, repo: Path) -> None:
     git(repo, "rm", "-q", "--cached", "a.txt")
     await do(box, "git_checkout", branch="main", paths=["a.txt"])

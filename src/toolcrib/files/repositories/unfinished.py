@@ -29,6 +29,7 @@ _AUTHOR = re.compile(r"(?:GIT_AUTHOR_(?:NAME|EMAIL|DATE)='(?:[^']|'\\[!']')*'\s*
 _SIGNED = re.compile(r"-S[\w.@+<> -]*")
 _OPTIONS = re.compile(r"[\w\s'=%-]*", re.ASCII)
 _BRANCH = re.compile(r"refs/heads/(?!.*\.\.)\S+|detached HEAD")
+_LABELS = re.compile(r"(?:refs/rewritten/[^\s]+\s*)+")
 _SERIES_LINE = re.compile(
     r"(?:\[options\]|([a-z-]+)[ \t]*=[ \t]*([\w.,/@+<>%= -]*))?", re.ASCII | re.IGNORECASE
 )
@@ -91,6 +92,7 @@ _JUDGES: dict[str, Callable[[str], str]] = {
     "rebase-merge/head-name": _unless(_BRANCH, "it would write to what is no branch"),
     "rebase-apply/head-name": _unless(_BRANCH, "it would write to what is no branch"),
     "rebase-merge/update-refs": _references_trouble,
+    "rebase-merge/refs-to-delete": _unless(_LABELS, "it would delete what is no label of its own"),
 }
 JUDGED = tuple(_JUDGES)
 """Paths in the folder of a repository, of what is not harmless whatever it holds."""

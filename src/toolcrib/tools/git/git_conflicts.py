@@ -13,7 +13,7 @@ from toolcrib.files.paths import WritablePath
 from toolcrib.git.conflicts import resolve, sides, view
 from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import adapt_path
-from toolcrib.git.precautions import ask_about, names_of_going_on
+from toolcrib.git.precautions import ask_about, names_of_going_on, refuse_beside_runs
 from toolcrib.git.repository import Repository, entries_of, open_repository
 from toolcrib.git.sequences import GOING_ON, going_on
 from toolcrib.git.status import WorkingStatus, status_of
@@ -100,6 +100,8 @@ async def _abort(repository: Repository, status: WorkingStatus) -> str:
     what, names = status.in_progress, [file.name for file in status.unmerged]
     if what not in GOING_ON and not names:
         raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
+    if what in GOING_ON and what != "merge":
+        refuse_beside_runs(repository)
     async with git_step(repository, git_conflicts.name):
         if what in GOING_ON:
             # A file that was resolved looks changed until git has looked at it again.

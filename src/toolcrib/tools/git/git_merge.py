@@ -14,7 +14,7 @@ from toolcrib.git.precautions import asking, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
-from toolcrib.git.written_names import names_by_merge
+from toolcrib.git.written_names import merge_bases, names_by_merge
 
 
 async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
@@ -48,7 +48,8 @@ async def git_merge(
         await refuse_while_open(repository, within_rebase=True)
         await refuse_hidden_changes(repository, target, no_ff=no_ff)
         names = await names_by_merge(repository, target)
-        await refuse_to_overwrite(repository, names, [target])
+        bases = await merge_bases(repository, target)
+        await refuse_to_overwrite(repository, names, [target], bases)
         text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
         async with git_step(repository, git_merge.name):
             args = ["merge", "-q", "--no-overwrite-ignore", "-m", text] + ["--no-ff"] * no_ff

@@ -61,8 +61,9 @@ async def git_pick(
     """
     async with open_repository(ctx, repo) as repository:
         before = await repository.head()
-        await refuse_foreign_state(repository)
-        args, sources = [f"--{action}"], list[str]()
+        if action != "start":
+            await refuse_foreign_state(repository)
+        args, sources, bases = [f"--{action}"], list[str](), list[str]()
         if action == "start":
             if not commits or len(commits) > MAX_COMMITS:
                 raise BadInput(
@@ -75,10 +76,11 @@ async def git_pick(
                 args += ["-m", "1"]  # what it brought into the branch that it was made on
             args += picked
             sources = [f"{commit}^" if revert else commit for commit in picked]
+            bases = [commit if revert else f"{commit}^" for commit in picked]
         command = "revert" if revert else "cherry-pick"
         wanted = {"commits": commits, "action": action, "revert": revert}
         names = await _names(repository, wanted)
-        await refuse_to_overwrite(repository, names, sources)
+        await refuse_to_overwrite(repository, names, sources, bases)
         async with git_step(repository, git_pick.name):
             done = await repository.attempt(command, *args)
             return await outcome(repository, command, done, before)

@@ -26,7 +26,7 @@ from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.sequences import outcome, refuse_while_open
 from toolcrib.git.steps import git_step
-from toolcrib.git.written_names import names_by_merge, names_by_rebase
+from toolcrib.git.written_names import merge_bases, names_by_merge, names_by_rebase
 from toolcrib.text.display import some_of
 
 REBASE = frozenset({"true", "yes", "on", "1", "merges"})
@@ -75,7 +75,8 @@ async def git_pull(
                 "act.",
                 hint=f'git_merge with branch="{name}/{wanted}" asks the user.',
             )
-        await refuse_to_overwrite(repository, names, [] if by_rebase else [target])
+        bases = await merge_bases(repository, target)
+        await refuse_to_overwrite(repository, names, [] if by_rebase else [target], bases)
         async with git_step(repository, git_pull.name):
             if by_rebase:
                 done = await repository.attempt("rebase", "--merge", "--no-verify", target)

@@ -52,8 +52,9 @@ async def git_rebase(
     """
     async with open_repository(ctx, repo) as repository:
         before = await repository.head()
-        await refuse_foreign_state(repository)
-        if action == "start" and not onto:
+        if action != "start":
+            await refuse_foreign_state(repository)
+        elif not onto:
             raise BadInput("Name what to rebase onto.", hint="onto takes a branch, as main.")
         args = [f"--{action}"]
         if action == "start":

@@ -78,7 +78,8 @@ async def git_stash(
             await repository.commit("HEAD")  # without one there is nothing to go back to
         written = await _names(repository, {"action": action, "index": index})
         sources = ["HEAD"] if action == "push" else [entry, f"{entry}^3"]
-        await refuse_to_overwrite(repository, written, sources)
+        bases = [] if action == "push" else [f"{entry}^1"]
+        await refuse_to_overwrite(repository, written, sources, bases)
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
