@@ -385,8 +385,9 @@ class KernelOpener:
         try:
             fd = openat2(root, "/".join(parts), O_PATH | openat.O_CLOEXEC, how)
         except OSError as error:
-            # EXDEV also for absolute links that stay inside; EAGAIN when renames race.
-            if error.errno in (errno.EXDEV, errno.EAGAIN):
+            # EXDEV also for absolute links that stay inside; EAGAIN when renames race;
+            # ENAMETOOLONG for all of a path of more than 4,095 bytes.
+            if error.errno in (errno.EXDEV, errno.EAGAIN, errno.ENAMETOOLONG):
                 return self._walk.find(root, real, parts)
             raise
         try:

@@ -915,3 +915,30 @@ async def test_what_a_tool_alone_changed_is_in_no_step_of_a_job(
     await lines_of(running, "ended")
     await bench.write("a", b"by a tool\n")
     assert [file.path for file in (await running.finish()).files] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        f"ln -s {'a' * 300} 0link",
+        f"ln -s {'a/' * 2_040}b 0link",
+        f"(for i in $(seq 20); do mkdir {'n' * 250}; cd -P {'n' * 250}; done)",
+        f"mkdir .git/aa; ln -s {'a' * 300} .git/aa/link; chmod 555 .git/aa",
+    ],
+    ids=["name too long", "path too long", "folders too deep", "closed"],
+)
+async def test_no_name_keeps_the_rest_from_being_looked_at_and_undone(
+    bench: RunBench, root: Path, odd: str
+) -> None:
+    make(root)
+    (root / "a").write_text("a\n")
+    running = await bench.start(
+        f"{odd}; rm a; mkdir -p evil/.git/objects evil/.git/refs; echo 'ref: refs/heads/x' > HEAD;"
+        "printf '[core]\\n\\tfsmonitor = evil\\n' > evil/.git/config; mv HEAD evil/.git/HEAD"
+    )
+    await running.confined.wait()
+    outcome = await running.finish()
+    assert not (root / "evil/.git/HEAD").exists(), outcome.notes
+    (step,) = await bench.steps()
+    await bench.changes.undo_step(step.id, bench.ctx(), "undo")
+    assert (root / "a").read_text() == "a\n"
