@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Mapping
-from contextlib import ExitStack
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, TooLarge, ToolError, Unavailable
@@ -24,8 +25,10 @@ from toolcrib.data.sql_statement import read_statement
 from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Change, Step
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import EntryState
+from toolcrib.files.writer import drop_name, folder_of, status_of
 from toolcrib.system.threads import in_thread
 
 MAX_BYTES = 100_000_000
@@ -167,20 +170,25 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
         new_file.write(path, content, expected="")
         return made_new, (await changes.apply(new_file, ctx)).step
     with ExitStack() as stack:
+        is_alone = stack.enter_context(without_runs())
         opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
         _need_sqlite(opened, path)
         _need_single_name(opened.descriptors[0], path)
         request = {"path": opened.request["path"], "fd": opened.descriptors[0]}
-        request["sql"] = bare_sql(sql)
+        request |= {"sql": bare_sql(sql), "alone": is_alone}
+        # By a journal that a run puts there SQLite would remove whichever file it names.
+        access: Literal["write", "change"] = "change" if is_alone else "write"
+        if not is_alone:
+            stack.callback(_remove_empty_journal, path.settled())
         only = [opened.descriptors[0]]
         found, before = await workers.run(
-            task("sqlite", "snapshot", "change"), request, b"", ctx.deadline, only
+            task("sqlite", "snapshot", access), request, b"", ctx.deadline, only
         )
         digest, size = await in_thread(lambda _: changes.blobs.add([before]), ctx.deadline)
         state = EntryState.of(os.fstat(only[0]), digest=digest)
         request |= {"digest": found["digest"], "identity": ctx.judged}
         done, _ = await workers.run(
-            task("sqlite", "apply", "change"), request, b"", ctx.deadline, only
+            task("sqlite", "apply", access), request, b"", ctx.deadline, only
         )
         after = EntryState.of(os.fstat(only[0]))
     made = Change("write", path.settled(), number=1)
@@ -188,6 +196,15 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
     note = "" if done["whole"] else "another program reads the database, whose log holds the change"
     step = await changes.record("change_database", ctx.session, [made], note, size)
     return done, step
+
+
+def _remove_empty_journal(path: SafePath) -> None:
+    """Remove what SQLite itself was not allowed to."""
+    with suppress(ToolError, OSError), folder_of(path) as (folder, name):
+        journal = f"{name}-journal"
+        status = status_of(folder, journal)
+        if status is not None and stat.S_ISREG(status.st_mode) and not status.st_size:
+            drop_name(folder, journal)
 
 
 def _need_single_name(fd: int, path: SafePath) -> None:

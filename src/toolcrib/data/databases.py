@@ -96,7 +96,7 @@ def bare_sql(text: str) -> str:
     return fenced[1] if fenced else text
 
 
-def task(engine: str, function: str, access: Literal["", "read", "change"]) -> Task:
+def task(engine: str, function: str, access: Literal["", "read", "write", "change"]) -> Task:
     """A function of the child of an engine, with its bounds."""
     return Task(
         f"toolcrib.data.{engine}_child:{function}",

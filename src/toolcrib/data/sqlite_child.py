@@ -488,8 +488,8 @@ def apply(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Change the file of a database, all or nothing.
 
     Args:
-        request: `sql`, `path`, `fd`, the `digest` that the file must have, and the `identity` of
-            what was judged.
+        request: `sql`, `path`, `fd`, the `digest` that the file must have, the `identity` of
+            what was judged, and whether it is `alone`: no run goes on.
         data: nothing.
 
     Returns:
@@ -523,6 +523,9 @@ def _open_to_change(request: dict[str, Any]) -> sqlite3.Connection:
     try:
         _harden(connection)
         connection.execute("PRAGMA foreign_keys = ON")
+        mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+        if mode == "delete" and not request["alone"]:
+            connection.execute("PRAGMA journal_mode = TRUNCATE")  # nothing may be removed
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise Busy("Another program reads or writes the database.")

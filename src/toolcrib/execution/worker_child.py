@@ -116,7 +116,8 @@ def _confine(task: dict[str, Any]) -> None:
     if access:
         _confine_files(access, task["files"], task["folders"])
     # Files in memory count; what may be changed beside them is for the kernel to say.
-    written = {"change": resource.RLIM_INFINITY, "read": MAX_MEMORY_FILE}.get(access, 0)
+    unlimited = dict.fromkeys(("change", "write"), resource.RLIM_INFINITY)
+    written = {**unlimited, "read": MAX_MEMORY_FILE}.get(access, 0)
     # Descriptors that are open stay so; no other can be.
     for which, limit in (
         (resource.RLIMIT_AS, megabytes << 20),
@@ -141,12 +142,13 @@ def _confine_files(access: str, files: list[int], folders: list[str]) -> None:
     if not landlock.version() or not seccomp.machine_known(confinement_child.MACHINE):
         raise _no_boundary()
     rights = landlock.READ_FILE
-    if access == "change":
+    if access != "read":
         rights |= landlock.WRITE_FILE | landlock.TRUNCATE
     paths = [(f"/proc/self/fd/{fd}", rights) for fd in files]
-    if access == "change":
-        # SQLite makes a journal beside the database and removes it.
-        beside = rights | landlock.MAKE_REG | landlock.REMOVE_FILE
+    if access != "read":
+        # SQLite makes a journal beside the database and removes it, and what that names.
+        beside = rights | landlock.MAKE_REG
+        beside |= landlock.REMOVE_FILE if access == "change" else 0
         paths = [(os.path.dirname(os.readlink(path)), beside) for path, _ in paths]  # noqa: PTH115, PTH120
     paths += [(place, landlock.READ_FILE | landlock.READ_DIR) for place in folders]
     paths.append(("/dev/urandom", landlock.READ_FILE))

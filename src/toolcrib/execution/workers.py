@@ -81,7 +81,7 @@ class Task:
     megabytes: int = 1024
     max_bytes: int = 16_000_000
     hint: str = "Ask for less at a time, or use another form of the same content."
-    access: Literal["", "read", "change"] = ""
+    access: Literal["", "read", "write", "change"] = ""
     folders: tuple[str, ...] = ()
 
 
@@ -116,7 +116,7 @@ class WorkerProcess:
 
     def __init__(self, task: Task, process: Process, files: Sequence[int] = ()) -> None:
         self.task = task
-        self.single = bool(files) or task.access == "change"
+        self.single = bool(files) or task.access in ("write", "change")
         self._files = list(files)
         self.calls = 0
         self.peak = 0

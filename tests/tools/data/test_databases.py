@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import absent
 from tests.tools.data.test_query_table import workbook
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.context import Caller, Question
+from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.toolbox import Toolbox
 
 
@@ -574,3 +577,46 @@ async def test_a_total_among_summed_rows_is_noted(box: Toolbox, ws: Path) -> Non
     (ws / "w.csv").write_text("name,sum\nSum,1\nTotal,2\nsum,4\n")
     words = await ok(box, "query_database", source="w.csv", sql="SELECT sum(sum) FROM w")
     assert "total of the others" not in words.text
+
+
+def hot_journal(database: bytes, named: str) -> bytes:
+    """One that a program left which was ended, with a second file to be removed after it."""
+    sector, size, nonce = 512, 4096, 7
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = magic + struct.pack(">5I", 1, nonce, len(database) // size, sector, size)
+    page = database[:size]
+    check = nonce + sum(page[at] for at in range(size - 200, 0, -200))
+    name = named.encode()
+    tail = struct.pack(">I", 0x4000_0000 // size + 1) + name
+    tail += struct.pack(">II", len(name), sum(name)) + magic
+    return head.ljust(sector, b"\0") + struct.pack(">I", 1) + page + struct.pack(">I", check) + tail
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+async def test_a_change_beside_a_run_removes_no_file(
+    box: Toolbox, ws: Path, shop: Path, mode: str
+) -> None:
+    if (await box.use(Sandbox).report()).level == "none":
+        absent("nothing is run here")
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    (ws / "own.env").write_text("KEY=1\n")
+    await ok(box, "run_command", command="sleep 60", background=True)
+    call = {"source": "shop.db", "sql": "DELETE FROM item WHERE id = 1"}
+    done = await box.call("change_database", call, caller=caller(True, []))
+    assert done.error is None, done.render()
+    assert not (ws / "shop.db-journal").exists()
+    journal = ws / "shop.db-journal"
+
+    async def ask(question: Question) -> bool:  # as a program may between the two looks
+        journal.write_bytes(hot_journal(shop.read_bytes(), str(ws / "own.env")))
+        return True
+
+    call["sql"] = "DELETE FROM item"
+    await box.call("change_database", call, caller=Caller("test", ask=ask))
+    assert (ws / "own.env").read_text() == "KEY=1\n"
+    journal.unlink(missing_ok=True)
+    count = {"source": "shop.db", "sql": "SELECT count(*) FROM item"}
+    assert (await ok(box, "query_database", **count)).data["rows"][0][0] in (0, 2)
+    with closing(sqlite3.connect(shop)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == (mode.lower(),)
