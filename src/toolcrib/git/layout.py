@@ -98,6 +98,7 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
     mode = os.lstat(place).st_mode
     if stat.S_ISDIR(mode):
         git_dir = place
+        _refuse_put_aside(place)
     elif stat.S_ISREG(mode):
         git_dir = _followed(top, _pointer(place, "gitdir:"), inside, top)
     else:
@@ -107,6 +108,19 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
     if os.path.lexists(shared):
         common = _followed(git_dir, _pointer(shared, ""), inside, top)
     return Layout(top, git_dir, common)
+
+
+def _refuse_put_aside(git_dir: str) -> None:
+    """Refuse a repository that stopped being one, as it came beside a run (see the quarantine)."""
+    if os.path.lexists(f"{git_dir}/HEAD"):
+        return
+    if aside := sorted(file.name for file in Path(git_dir).glob("HEAD.refused*")):
+        raise NotFound(
+            f"{git_dir}/HEAD was put aside as {aside[0]}, since it is new and its settings name "
+            "programs or folders outside of the workspace; a program was running beside it.",
+            hint=f"If it is the user's own: mv {git_dir}/{aside[0]} {git_dir}/HEAD, when nothing "
+            "runs any more.",
+        )
 
 
 def _pointer(place: str, prefix: str) -> str:

@@ -22,6 +22,7 @@ from tests.tools.git.hostile import (
     shows_secret,
 )
 from tests.tools.git.made import git, git_in_terminal, make_repository
+from tests.tools.git.test_local import refused
 from toolcrib import Toolbox
 from toolcrib.core.registry import Registry
 from toolcrib.toolbox import installed
@@ -292,3 +293,9 @@ async def test_a_branch_by_which_something_runs_is_asked_about(
     subprocess.run(["sh", "-c", "git clone -q --bare . up; git remote add up ./up"], cwd=repo)
     pull = await box.call("git_pull", {"remote": "up", "branch": "evil"})
     assert pull.error is not None and "git_merge" in str(pull.error.hint), pull.text
+
+
+async def test_what_was_put_aside_beside_a_run_is_named(box: Toolbox, repo: Path) -> None:
+    (repo / ".git/HEAD").rename(repo / ".git/HEAD.refused")
+    for tool in ("git_status", "git_log", "git_diff"):
+        assert "HEAD was put aside as HEAD.refused" in await refused(box, tool)
