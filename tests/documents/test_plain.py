@@ -157,6 +157,47 @@ async def test_mail(documents):
     assert "no()" not in displayed
 
 
+MAILBOX = b"""From ann@e.example Mon Jan  1 00:00:00 2024
+From: Ann <ann@e.example>
+To: Bob
+Subject: =?utf-8?q?=C3=9Cberweisung?=
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: base64
+
+U2Now7ZuZSBHcsO8w59lCg==
+
+From bob@e.example Tue Jan  2 00:00:00 2024
+From: Bob <bob@e.example>
+To: Ann
+Subject: Second
+
+From here on it goes.
+>From there too.
+"""
+
+
+async def test_a_mailbox_is_all_of_its_messages(documents):
+    found = await documents.read(MAILBOX, name="mail.mbox")
+    assert found.kind == "eml"
+    assert found.metadata["messages"] == 2
+    text = found.markdown
+    assert text.index("# \u00dcberweisung") < text.index("Sch\u00f6ne Gr\u00fc\u00dfe")
+    assert "# Second" in text
+    assert "From here on it goes.\nFrom there too." in text
+    patch = b"From " + b"a" * 40 + b" Mon Sep 17 00:00:00 2001\nFrom: A\nDate: x\nSubject: y\n\nz\n"
+    assert (await documents.read(patch, name="x")).kind == "text"
+
+
+async def test_a_message_that_was_sent_on_is_read(documents):
+    inner = b"From: Cy\nTo: Ann\nSubject: Inner\n\nThe inner text.\n"
+    head = b"From: Ann\nTo: Bob\nSubject: Fwd\nContent-Type: multipart/mixed; boundary=x\n\n"
+    parts = (b"--x\n\nSee below.\n", b"--x\nContent-Type: message/rfc822\n\n" + inner, b"--x--\n")
+    found = await documents.read(head + b"".join(parts), name="m.eml")
+    assert "See below." in found.markdown
+    assert "Forwarded message:" in found.markdown
+    assert "The inner text." in found.markdown
+
+
 @each_case(
     "data",
     [

@@ -22,6 +22,7 @@ _ENDINGS: Mapping[str, str] = {
     **dict.fromkeys(("xlsm", "xltx"), "xlsx"),
     **dict.fromkeys(("htm", "xhtml"), "html"),
     **dict.fromkeys(("jsonl", "ndjson", "md", "txt"), "text"),
+    "mbox": "eml",
     "rdf": "xml",
     "tab": "tsv",
 }
@@ -66,6 +67,11 @@ _MAIL = re.compile(
     rb"delivered-to|reply-to|cc|x-[\w-]+|dkim-signature)[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*"
     rb"\r?\n){3}",
     re.IGNORECASE,
+)
+_MAILBOX = re.compile(rb"From (?![0-9a-f]{40} )[^\r\n]+\r?\n" + _MAIL.pattern, re.IGNORECASE)
+"""Not a patch of git, which begins with the hash of a commit."""
+_ENCODED = re.compile(
+    rb"^content-transfer-encoding:[ \t]*(?:base64|quoted)", re.IGNORECASE | re.MULTILINE
 )
 EDGE_BYTES = 400_000
 """Bytes of both ends of an archive in which the names of its parts are looked for."""
@@ -118,6 +124,17 @@ def is_document(what: str | bytes) -> bool:
     return base in _LONG_NAMES
 
 
+def is_coded_mail(head: bytes, name: str) -> bool:
+    """Whether it is a file of mail, by its name too, whose text is coded: no reader's eye sees it.
+
+    Args:
+        head: its first bytes.
+        name: its name.
+    """
+    is_mail = labelled_kind(name) == "eml" and kind_of_document(head, name) == "eml"
+    return is_mail and _ENCODED.search(head) is not None
+
+
 _LONG_NAMES = {NAMES[kind].lower() for kind in BINARY_KINDS} | {
     "old office document",
     "opendocument file",
@@ -168,7 +185,7 @@ def _kind_by_content(head: bytes) -> str:
             found = root[1].lower()
             return {b"rss": "rss", b"feed": "atom", b"rdf": "rss"}.get(found, "html")
         return "html" if _MARKUP.search(text) else ("xml" if text.startswith(b"<?xml") else "text")
-    return "eml" if _MAIL.match(text) else "text"
+    return "eml" if _MAIL.match(text) or _MAILBOX.match(text) else "text"
 
 
 def _is_notebook(text: bytes) -> bool:

@@ -26,22 +26,53 @@ from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import delimiter_of, formatted_json, markdown_table, rows_of
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
+FORWARDED = "message/rfc822"
+MAX_FORWARDED = 1
+"""Of one in another no third one is looked for: `walk` finds it too."""
+MAILBOX = re.compile(rb"From [^\r\n]+\r?\n[\w-]+:")
+_BETWEEN = re.compile(rb"\r?\n\r?\n(?=From [^\r\n]+\r?\n[\w-]+:)")
+MAX_MESSAGES = 2_000
 MAX_PARTS = 500
 MAX_LISTED = 50
 
 
 def convert_mail(data: bytes) -> DocumentText:
-    """A message: its headers, its text (or its HTML as Markdown), its attachments by name."""
+    """A message: its headers, its text (or its HTML as Markdown), its attachments by name.
+
+    Of a mailbox (see RFC 4155) all messages, each under its subject.
+    """
+    if MAILBOX.match(data):
+        return _mailbox(data)
     message = message_from_bytes(data, policy=policy.default)
-    lines = [f"{name}: {value}" for name in HEADERS if (value := _header(message, name))]
-    parts = ["\n".join(lines), _body(message)]
     attached = _attached(message)
-    if attached:
-        parts.append("Attachments:\n" + "\n".join(f"- {line}" for line in attached))
-    text = "\n\n".join(filter(None, parts))
     metadata = {"from": _header(message, "From"), "date": _header(message, "Date")}
     title = _header(message, "Subject")
-    return _limited(made("eml", text, title, **metadata, attachments=len(attached)))
+    return _limited(made("eml", _message(message), title, **metadata, attachments=len(attached)))
+
+
+def _mailbox(data: bytes) -> DocumentText:
+    parts = _BETWEEN.split(data)
+    texts = []
+    for part in parts[:MAX_MESSAGES]:
+        source = re.sub(rb"(?m)^>(?=>*From )", b"", part.partition(b"\n")[2])
+        message = message_from_bytes(source, policy=policy.default)
+        texts.append(f"# {_header(message, 'Subject') or '(no subject)'}\n\n{_message(message)}")
+    cut = [f"Only the first {MAX_MESSAGES:,} messages are given."] * (len(parts) > MAX_MESSAGES)
+    title = f"{len(parts):,} messages"
+    return _limited(made("eml", "\n\n".join(texts), title, *cut, messages=len(parts)))
+
+
+def _message(message: EmailMessage, depth: int = 0) -> str:
+    """All of a message in words, and of those that were sent on in it."""
+    lines = [f"{name}: {value}" for name in HEADERS if (value := _header(message, name))]
+    parts = ["\n".join(lines), _body(message)]
+    if attached := _attached(message):
+        parts.append("Attachments:\n" + "\n".join(f"- {line}" for line in attached))
+    for part in message.walk() if message.is_multipart() and depth < MAX_FORWARDED else ():
+        inner = part.get_payload() if part.get_content_type() == FORWARDED else None
+        if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage):
+            parts.append(f"Forwarded message:\n\n{_message(inner[0], MAX_FORWARDED)}")
+    return "\n\n".join(filter(None, parts))
 
 
 def _limited(document: DocumentText) -> DocumentText:
@@ -89,7 +120,7 @@ def _attached(message: EmailMessage) -> list[str]:
             found.append("and more")
             break
         name = part.get_filename()
-        if part.is_multipart() and part.get_content_type() != "message/rfc822":
+        if part.is_multipart() and part.get_content_type() != FORWARDED:
             continue
         if not name and part.get_content_disposition() != "attachment":
             continue

@@ -192,3 +192,13 @@ async def test_the_ends_of_a_long_file_where_nothing_fits(ws: Path) -> None:
         assert (await read_about(box, "filler")).text.count("filler") > 500
     async with Toolbox(workspace=ws) as box:
         assert "filler line 60" in (await read_about(box, "weather")).text
+
+
+async def test_coded_mail_is_read_as_what_it_says(box: Toolbox, ws: Path) -> None:
+    head = "From: Ann\nTo: Bob\nSubject: Greetings\nContent-Type: text/plain; charset=iso-8859-1\n"
+    (ws / "qp.eml").write_text(f"{head}Content-Transfer-Encoding: quoted-printable\n\nSch=F6ne\n")
+    (ws / "plain.eml").write_text(f"{head}\nHello\n")
+    for name in ("qp.eml", "qp.mbox"):
+        (ws / name).write_bytes((ws / "qp.eml").read_bytes())
+        assert "Sch\u00f6ne" in (await focused(box, "Sch\u00f6ne", name)).text
+    assert "charset=iso-8859-1" in (await box.call("read_file", {"path": "plain.eml"})).text

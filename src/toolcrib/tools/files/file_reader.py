@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
 from toolcrib.core.result import Image
-from toolcrib.documents.kinds import BINARY_KINDS, is_document, labelled_kind
+from toolcrib.documents.kinds import BINARY_KINDS, is_coded_mail, is_document, labelled_kind
 from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, FittingChars, LinePage, TextFile
 from toolcrib.files.edits.line_marks import anchor
@@ -583,14 +583,14 @@ def _open(path: SafePath) -> Handle:
 
 def _needs_reader(head: bytes, kind: Kind | None, name: str) -> bool:
     if kind is None:
-        return is_document(head)
+        return is_document(head) or is_coded_mail(head, name)
     # The names of its parts may stand further in than the first bytes of an archive.
     packed = kind.name == "ZIP archive" and labelled_kind(name) in BINARY_KINDS
     return packed or is_document(kind.name)
 
 
 def _document(path: SafePath, handle: Handle, kind: Kind | None) -> FilePart:
-    name = kind.name if kind else "RTF document"
+    name = kind.name if kind else "e-mail" if labelled_kind(path.name) == "eml" else "RTF document"
     refusal = f"{path.display}: {name}, {handle.size:,} bytes; documents are read up to"
     content = _whole(handle, MAX_DOCUMENT_BYTES, refusal)
     data = {"path": path.display, "kind": name, "size": len(content)}
