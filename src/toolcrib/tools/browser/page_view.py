@@ -202,7 +202,9 @@ async def page_result(
         body = await page_text(tab, ctx)
         await tab.snapshot()
     elif before is not None:
-        if lines and not difference(before, now) and await tab.changes_within(LATE_SECONDS):
+        if lines and not difference(before, now):
+            await tab.changes_within(LATE_SECONDS)
+            # Also what came between the snapshot and the wait, which saw no change then.
             now = await tab.snapshot()
         body = changed_text(before, now)
     else:
