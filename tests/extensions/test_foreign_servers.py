@@ -68,7 +68,7 @@ async def test_its_tools_are_found_and_called(folder: Path) -> None:
         assert lines(folder, "starts") == [], "it starts at its first use"
         found = await box.call("search_tools", {"query": "echo"})
         assert '<untrusted source="mcp:moss">' in found.text
-        assert "moss_echo: Do echo. (tool of moss)" in found.text
+        assert found.text.splitlines()[2] == "moss_echo: Do echo. (tool of moss)", "best first"
         assert "15" in found.text or "16" in found.text
         sent = {"text": "hi", "times": "2", "where": '{"x": 1}', "how": "LOUD", "tags": "a"}
         answer = await box.call("moss_echo", {**sent, "either": '{"y": 2}', "maybe": None})

@@ -55,8 +55,9 @@ async def search_tools(
     data = [{"name": t.name, "description": t.description, "group": t.group} for t in found]
     source = ", ".join(dict.fromkeys(t.source for t in found if t.source))
     fenced = [fence("\n".join(foreign), source)] if foreign else []
+    lines = (*fenced, *own) if has_query and found[0].source else (*own, *fenced)  # the best first
     return Result(
-        text="\n".join((head, *own, *fenced)),
+        text="\n".join((head, *lines)),
         data={"tools": data, "total": len(tools), "fits": fits},
         source=source,
         fenced=bool(foreign),
