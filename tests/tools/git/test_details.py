@@ -450,3 +450,8 @@ async def test_a_part_of_several_conflicts_resolves_none(box: Toolbox, repo: Pat
     whole = long_text("\n", l5="b", l30="b")
     assert "in the place" not in await do(box, "git_conflicts", path="f", text=whole)
     assert (repo / "f").read_text() == whole
+
+
+async def test_a_last_line_is_taken_for_a_number_of_lines(box: Toolbox) -> None:
+    text = await do(box, "git_blame", path="a.txt", start=2, end="3")
+    assert "two" in text and "three" in text and "one" not in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
@@ -29,12 +29,21 @@ class BlamedLine:
     text: str
 
 
+def _adapt(given: dict[str, Any]) -> None:
+    """Take a last line for a number of lines too, as `read_file` does."""
+    adapt_path(given)
+    end, start = str(given.get("end", "")), str(given.get("start", 1))
+    if end.isdecimal() and start.isdecimal() and "lines" not in given:
+        del given["end"]
+        given["lines"] = max(int(end) - int(start) + 1, 1)
+
+
 @tool(
     group="git",
     rights=READ,
     keywords=("annotate", "who wrote", "last changed", "author", "line"),
     argument_aliases={"file_path": "path", "file": "path", "line_number": "start", "line": "start"},
-    argument_adapter=adapt_path,
+    argument_adapter=_adapt,
 )
 async def git_blame(
     path: WorkspacePath,

@@ -62,7 +62,13 @@ async def _what_to_add(repository: Repository) -> str:
     group="git",
     rights=READ | WRITE,
     keywords=("save", "record", "check in", "amend"),
-    argument_aliases={**NAMES, "msg": "message", "add_all": "all", "stage_all": "all"},
+    argument_aliases={
+        **NAMES,
+        "msg": "message",
+        "m": "message",
+        "add_all": "all",
+        "stage_all": "all",
+    },
     policy_check=_ask_about_secrets,
 )
 async def git_commit(
