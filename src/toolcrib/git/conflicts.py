@@ -9,7 +9,8 @@ from typing import Literal
 
 from toolcrib.core.errors import BadInput
 from toolcrib.git.contents import has_marks
-from toolcrib.git.program import remove_view, stored_file
+from toolcrib.git.layout import stored_file
+from toolcrib.git.program import remove_view
 from toolcrib.git.repository import Repository, entries_of, text_of
 from toolcrib.git.restoration import remove_file
 from toolcrib.system.threads import random_id

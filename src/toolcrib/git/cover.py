@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Busy
 from toolcrib.files.paths import Workspace
+from toolcrib.git.layout import stored_file
 from toolcrib.system.removal import remove
 from toolcrib.system.threads import random_id
 
@@ -132,14 +133,12 @@ def _mounts(masks: Iterable[Mask], folder: Path) -> Iterator[Mount]:
 
     The place is named as a source too: where it is gone, bubblewrap would make it, and fails.
     """
-    folder.mkdir(mode=0o700, parents=True)
     for number, mask in enumerate(masks):
         if mask.kind == "fixed":
             yield mask.path, ("--ro-bind", mask.path)
         elif mask.kind in ("hidden file", "copy") and _is_plain(mask.path):
-            source = folder / str(number)
-            source.write_bytes(mask.data)
-            yield mask.path, ("--ro-bind", mask.path, mask.path, "--ro-bind", str(source))
+            source = stored_file(folder / str(number), mask.data)
+            yield mask.path, ("--ro-bind", mask.path, mask.path, "--ro-bind", source)
 
 
 def _is_plain(path: str) -> bool:

@@ -98,7 +98,7 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
     mode = os.lstat(place).st_mode
     if stat.S_ISDIR(mode):
         git_dir = place
-        _refuse_put_aside(place)
+        _refuse_moved_head(place)
     elif stat.S_ISREG(mode):
         git_dir = _followed(top, _pointer(place, "gitdir:"), inside, top)
     else:
@@ -110,15 +110,15 @@ def _layout(top: str, place: str, inside: Inside) -> Layout:
     return Layout(top, git_dir, common)
 
 
-def _refuse_put_aside(git_dir: str) -> None:
+def _refuse_moved_head(git_dir: str) -> None:
     """Refuse a repository that stopped being one, as it came beside a run (see the quarantine)."""
     if os.path.lexists(f"{git_dir}/HEAD"):
         return
-    if aside := sorted(file.name for file in Path(git_dir).glob("HEAD.refused*")):
+    if moved := sorted(file.name for file in Path(git_dir).glob("HEAD.refused*")):
         raise NotFound(
-            f"{git_dir}/HEAD was put aside as {aside[0]}, since it is new and its settings name "
+            f"{git_dir}/HEAD was put aside as {moved[0]}, since it is new and its settings name "
             "programs or folders outside of the workspace; a program was running beside it.",
-            hint=f"If it is the user's own: mv {git_dir}/{aside[0]} {git_dir}/HEAD, when nothing "
+            hint=f"If it is the user's own: mv {git_dir}/{moved[0]} {git_dir}/HEAD, when nothing "
             "runs any more.",
         )
 
@@ -166,6 +166,13 @@ def read_own(place: str, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise TooLarge(f"{place} has more than {max_bytes:,} bytes.")
     return data
+
+
+def stored_file(file: Path, data: bytes) -> str:
+    """Write a file of ours; its path. It blocks."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return str(file)
 
 
 def check_layout(layout: Layout, inside: Inside) -> None:

@@ -27,7 +27,7 @@ from toolcrib.files.repositories.settings import Setting, listed_settings
 from toolcrib.git.cover import Cover, Published
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
-from toolcrib.git.layout import CheckedIndexes
+from toolcrib.git.layout import CheckedIndexes, stored_file
 from toolcrib.git.user_settings import passed_on
 from toolcrib.system.child import Chunk
 from toolcrib.system.processes import PASSED_ON, Finished, Folder, Processes
@@ -297,13 +297,6 @@ def checked(args: Sequence[str], done: Finished) -> bytes:
     if done.exit_code:
         raise failure(args[0], done.exit_code, str(done.stderr), str(done.stdout)[-4000:])
     return bytes(done.stdout)
-
-
-def stored_file(file: Path, data: bytes) -> str:
-    """Write a file of ours; its path. It blocks."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.write_bytes(data)
-    return str(file)
 
 
 def _sweep(views: Path) -> None:

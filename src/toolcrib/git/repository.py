@@ -28,6 +28,7 @@ from toolcrib.git.layout import (
     make_view,
     read_own,
     refuse_pipes,
+    stored_file,
 )
 from toolcrib.git.program import (
     GLOBAL_BY_VARIABLE,
@@ -39,7 +40,6 @@ from toolcrib.git.program import (
     checked,
     ended,
     remove_view,
-    stored_file,
 )
 from toolcrib.git.revisions import range_ends, revision
 from toolcrib.git.user_settings import forced, written
@@ -159,8 +159,8 @@ class Repository:
     async def _published(self, paths: Sequence[str]) -> set[str]:
         """Those files that are as in the last commit, which any run may read."""
         names = {path: path.removeprefix(f"{self.layout.top}/") for path in paths}
-        asked = {p: n for p, n in names.items() if p not in self.known_published and n != p}
-        plain = [path for path, name in asked.items() if "\n" not in name]
+        fresh = {p: n for p, n in names.items() if p not in self.known_published and n != p}
+        plain = [path for path, name in fresh.items() if "\n" not in name]
         if plain:
             done = await self.program.run(
                 self.ctx,

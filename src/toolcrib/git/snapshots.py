@@ -20,8 +20,8 @@ from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import SafePath
 from toolcrib.files.real_paths import real_path
-from toolcrib.git.layout import read_own
-from toolcrib.git.program import remove_view, stored_file
+from toolcrib.git.layout import read_own, stored_file
+from toolcrib.git.program import remove_view
 from toolcrib.git.repository import Repository, lines_of, text_of
 from toolcrib.git.status import FileStatus, status_of
 from toolcrib.state.blobs import digest_of

@@ -235,11 +235,11 @@ async def test_a_link_leads_git_to_nothing_protected(
     write(repo, **{".env": "KEY=LOGIN77\n", ".aws/credentials": "LOGIN77\n", "plain": "read\n"})
     write(repo, **{".vscode/tasks.json": "{}\n"})
     await start(box, "sleep 99")
-    shown = set(map(str, (repo / ".env", repo / ".vscode/tasks.json")))
+    visible = set(map(str, (repo / ".env", repo / ".vscode/tasks.json")))
 
     async def published(paths: Sequence[str]) -> set[str]:
         assert sorted(paths) == sorted(map(str, (repo / ".env", repo / ".aws/credentials")))
-        return shown
+        return visible
 
     cover = Cover((), (), sees_all=False, temporary=tmp_path)
     for each, env in ((cover, ""), (replace(cover, published=published), "KEY=LOGIN77\n")):
