@@ -217,8 +217,8 @@ def _thin(data: ChartData, limit: int, total: int = 0) -> None:
     data.notes.append(f"{limit:,} of {max(count, total):,} points are drawn, taken evenly.")
 
 
-def add_up_repeats(data: ChartData) -> None:
-    """Make one bar of all that has the same label, as Vega draws them, and say so."""
+def add_up_repeats(kind: ChartKind, data: ChartData) -> None:
+    """Make one bar or slice of all that has the same label, and say so."""
     if len(set(data.labels)) == len(data.labels):
         return
     labels = list(dict.fromkeys(data.labels))
@@ -229,7 +229,9 @@ def add_up_repeats(data: ChartData) -> None:
                 sums[label] = sums.get(label, 0) + value
         data.series[name] = [sums.get(label) for label in labels]
     data.labels = labels
-    data.notes.append(f"{data.x_name or 'x'} has values more than once: each bar is their sum.")
+    part = "bar" if kind == "bar" else "slice"
+    name = data.x_name or "x"
+    data.notes.append(f"{name} has values more than once: each {part} is their sum.")
 
 
 def checked_colors(colors: Sequence[str]) -> list[str]:

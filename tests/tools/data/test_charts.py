@@ -166,3 +166,12 @@ async def test_bars_of_one_label_are_told_as_their_sum(box: Toolbox) -> None:
     assert "amount from 20 to 40.5" in made.text
     made = await ok(box, "make_chart", kind="line", data=data, output="l.svg")
     assert "amount from 10.5 to 30" in made.text
+
+
+@pytest.mark.parametrize("kind", ["pie", "doughnut"])
+async def test_slices_of_one_label_are_told_as_their_sum(box: Toolbox, kind: str) -> None:
+    data = [{"city": "Bonn", "amount": 10.5}, {"city": "Ulm", "amount": 20}]
+    data += [{"city": "Bonn", "amount": 30}]
+    made = await ok(box, "make_chart", kind=kind, data=data, output="p.svg")
+    assert "city has values more than once: each slice is their sum." in made.text
+    assert "2 points; amount from 20 to 40.5." in made.text

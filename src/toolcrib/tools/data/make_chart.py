@@ -76,8 +76,8 @@ async def make_chart(
         x, y = "", [x]
     if spec is None:
         found = await _data(path, data, x, y or [], ctx)
-        if kind == "bar":
-            add_up_repeats(found)
+        if kind in ("bar", "pie", "doughnut"):
+            add_up_repeats(kind, found)
         notes = found.notes
         spec = vega_spec(kind, found, title[:200], palette)
     elif data is not None or path is not None:
