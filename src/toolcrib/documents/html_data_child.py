@@ -116,12 +116,20 @@ def _table(element: Any) -> dict[str, Any]:
     width = max(map(len, grid), default=0)
     grid = [line + [""] * (width - len(line)) for line in grid]
     caption = element.find("caption")
-    columns = grid[heads - 1] if heads else []
     return {
         "caption": _text(caption) if caption is not None else "",
-        "columns": columns,
+        "columns": _column_names(grid[:heads]),
         "rows": grid[heads:],
     }
+
+
+def _column_names(heads: list[list[str]]) -> list[str]:
+    """The heads of each column from top to bottom as one name: `2023 Units`.
+
+    A title above all columns is no part of their names.
+    """
+    named = [line for line in heads[:-1] if len(set(line)) > 1] + heads[-1:]
+    return [" ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*named, strict=True)]
 
 
 def _fill(line: list[str], reaching: dict[int, tuple[int, str]]) -> None:

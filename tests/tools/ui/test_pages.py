@@ -63,6 +63,17 @@ async def test_data_of_html(box: Toolbox, ws: Path) -> None:
     assert (await box.call("extract_html_data", {"html": huge})).error is None
 
 
+async def test_heads_over_two_rows_are_one_name(box: Toolbox) -> None:
+    html = (
+        "<table><tr><th colspan=5>Sales<tr><th rowspan=2>City<th colspan=2>2023<th colspan=2>2024"
+        "<tr><th>Units<th>EUR<th>Units<th>EUR<tr><td>Bonn<td>1<td>2<td>3<td>4</table>"
+    )
+    found = await ok(box, "extract_html_data", html=html, kind="table")
+    (table,) = found.data["tables"]
+    assert table["columns"] == ["City", "2023 Units", "2023 EUR", "2024 Units", "2024 EUR"]
+    assert table["rows"] == [["Bonn", "1", "2", "3", "4"]]
+
+
 @pytest.mark.rows("C096", "X13")
 async def test_words_of_cells_and_items_stay_as_a_reader_sees_them(box: Toolbox) -> None:
     html = (
