@@ -120,6 +120,21 @@ def test_a_wrong_password_is_told(server: DatabaseServer) -> None:
         ask(server, "SELECT 1", password="x")
 
 
+def test_errors_say_what_there_is(server: DatabaseServer) -> None:
+    with pytest.raises(BadInput) as unknown:
+        ask(server, "SELECT * FROM items")
+    assert "item" in unknown.value.message
+    assert "The tables are: item, sale, ticket, cheap" in unknown.value.hint
+    with pytest.raises(BadInput) as misspelt:
+        ask(server, "SELECT nam FROM item")
+    if server.dialect == "postgresql":
+        assert 'Perhaps you meant to reference the column "item.name".' in misspelt.value.hint
+    for sql in ("SHOW TABLES", "DESCRIBE item", "\\d item"):
+        with pytest.raises(Denied) as listing:
+            ask(server, sql)
+        assert "describe_database" in listing.value.hint, sql
+
+
 @pytest.fixture
 def config(server: DatabaseServer, monkeypatch: pytest.MonkeyPatch) -> Config:
     monkeypatch.setenv("SHOP_PASSWORD", PASSWORD)
@@ -144,6 +159,7 @@ async def test_a_server_is_asked_by_its_name(
     async with Toolbox(config, workspace=tmp_path) as box:
         found = await box.call("describe_database", {"source": "local"})
         assert "of item.id" in found.text, found.render()
+        assert "one of Low, high" in found.text, found.render()
         sql = "SELECT * FROM item ORDER BY id"
         saved = {"source": "shop", "sql": sql, "save_to": "items.csv"}
         found = await box.call("query_database", saved)

@@ -33,13 +33,16 @@ from toolcrib.core.errors import (
 from toolcrib.core.package_data import package_table
 from toolcrib.data.rows import answer_of, described_column, plain_value
 from toolcrib.data.sql_statement import read_statement
+from toolcrib.text.display import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TLS_REFUSED = 2026
 """PyMySQL's number for a server that has no TLS."""
+NO_SUCH_TABLE = ("42P01", 1146)
 MAX_TABLES = 60
+MAX_CHOICES = 20
 SAMPLE_ROWS = 20
 DISPLAYED_ROWS = 3
 MAX_COUNTED_ROWS = 100_000
@@ -91,7 +94,7 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """
     dialect = request["dialect"]
     statement = read_statement(request["sql"], dialect)
-    with _opened(request, data) as connection:
+    with _opened(request, data) as connection, _naming_tables(connection, dialect):
         raw = connection.connection.dbapi_connection
         if dialect == "postgresql":
             _check_postgresql_calls(connection, statement.calls, statement.members, request)
@@ -127,24 +130,44 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     """
     with _opened(request, data) as connection:
         looked = sqlalchemy.inspect(connection)
-        own = looked.default_schema_name
-        schemas = [own]
-        if request["dialect"] == "postgresql":
-            schemas += [
-                name
-                for name in looked.get_schema_names()
-                if name != own and name not in SYSTEM_SCHEMAS
-            ]
-        found = []
-        for schema in schemas:
-            found += [(schema, name, "table") for name in looked.get_table_names(schema)]
-            found += [(schema, name, "view") for name in looked.get_view_names(schema)]
-        tables = [
-            _table(connection, looked, None if schema == own else schema, name, kind)
-            for schema, name, kind in found[:MAX_TABLES]
-        ]
+        found = _listed(looked, request["dialect"])
+        tables = [_table(connection, looked, *each) for each in found[:MAX_TABLES]]
         engine = {"postgresql": "PostgreSQL", "mariadb": "MariaDB"}[request["dialect"]]
         return {"engine": engine, "tables": tables, "more": len(found) - len(tables)}, b""
+
+
+def _listed(looked: Any, dialect: str) -> list[tuple[str | None, str, str]]:
+    """Tables and views with their schema, None for the role's own, and their kind."""
+    own = looked.default_schema_name
+    schemas: list[str | None] = [None]
+    if dialect == "postgresql":
+        schemas += [
+            name for name in looked.get_schema_names() if name != own and name not in SYSTEM_SCHEMAS
+        ]
+    found = []
+    for schema in schemas:
+        found += [(schema, name, "table") for name in looked.get_table_names(schema)]
+        found += [(schema, name, "view") for name in looked.get_view_names(schema)]
+    return found
+
+
+@contextmanager
+def _naming_tables(connection: Any, dialect: str) -> Iterator[None]:
+    """What a server says of a table that it does not have, with those that it has.
+
+    Raises:
+        BadInput: there is no such table.
+    """
+    try:
+        yield
+    except (pg8000.dbapi.Error, pymysql.err.Error) as error:
+        if _state(error) not in NO_SUCH_TABLE:
+            raise
+        connection.rollback()  # the server answers nothing more in the broken transaction
+        found = _listed(sqlalchemy.inspect(connection), dialect)
+        names = ", ".join(".".join(filter(None, each[:2])) for each in found[:30]) or "none"
+        hint = f"The tables are: {names}. describe_database shows more."
+        raise BadInput(f"The server: {_text(error)}", hint=hint) from None
 
 
 def _table(
@@ -183,9 +206,17 @@ def _table(
         values = [row[number] for row in sample] if sample else []
         own, is_key = column["name"], column["name"] in keys
         required = not is_key and not column["nullable"]
+        declared, choices = _declared(column["type"])
         marks = ("key" if is_key else "", "required" if required else "", foreign.get(own, ""))
-        listed.append(described_column(own, str(column["type"]), values, *marks))
+        listed.append(described_column(own, declared, values, *marks, choices))
     return {**found, "columns": listed, "sample": sample[:DISPLAYED_ROWS]}
+
+
+def _declared(kind: Any) -> tuple[str, str]:
+    """The type of a column, and what is said of the values of an enum."""
+    if not isinstance(kind, sqlalchemy.Enum):
+        return str(kind), ""
+    return kind.name or "enum", f"one of {some_of(kind.enums, MAX_CHOICES)}"
 
 
 @contextmanager
@@ -342,6 +373,12 @@ def _text(error: BaseException | None) -> str:
     return " ".join(str(whole).split())[:300]
 
 
+def _state(error: BaseException | None) -> Any:
+    """The code of an error: five characters of PostgreSQL, a number of MariaDB."""
+    given = error.args[0] if error is not None and error.args else None
+    return given.get("C", "") if isinstance(given, dict) else given
+
+
 def explained(error: BaseException | None) -> ToolError:
     """What an error of a server means here."""
     text = _text(error)
@@ -368,4 +405,6 @@ def explained(error: BaseException | None) -> ToolError:
         with suppress(AttributeError):
             text = text or type(error).__name__
         return ConnectionFailed(f"The connection broke: {text}", hint="Try it once more.")
-    return BadInput(f"The server: {text}", hint="describe_database shows its tables and columns.")
+    own = " ".join(str(given.get("H", "")).split())[:300] if isinstance(given, dict) else ""
+    hint = f"{own} describe_database shows its tables and columns.".lstrip()
+    return BadInput(f"The server: {text}", hint=hint)

@@ -15,7 +15,10 @@ from toolcrib.core.errors import BadInput, Denied
 
 Dialect = Literal["postgresql", "mariadb"]
 HINT = "Send one SELECT."
+LISTING_HINT = "describe_database shows the tables and their columns."
 _FIRST = frozenset({"select", "with", "values", "table"})
+_LISTING = frozenset({"show", "describe", "desc", "\\"})
+"""What begins the commands of servers and their shells, as `\\d item`, that list what there is."""
 _WORD = re.compile(r"[^\W\d][\w$]*", re.UNICODE)
 _MARIADB_WORD = re.compile(r"[\w$]+", re.UNICODE)
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
@@ -62,8 +65,9 @@ def read_statement(sql: str, dialect: Dialect) -> ReadStatement:
     first = next((token for token in tokens if token.text != "("), None)
     if first is None:
         raise BadInput("There is no SQL.", hint=HINT)
-    if first.kind != "word" or first.text.lower() not in _FIRST:
-        raise Denied("Only statements that read are run here.", hint=HINT)
+    if first.kind not in ("word", "sign") or first.text.lower() not in _FIRST:
+        hint = LISTING_HINT if first.text.lower() in _LISTING else HINT
+        raise Denied("Only statements that read are run here.", hint=hint)
     if dialect == "mariadb":
         _check_words(tokens)
     calls, members = set(), set()
