@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
@@ -20,10 +20,12 @@ from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
 from toolcrib.text.values import (
+    NUMERIC,
     Cell,
     ColumnFormat,
     NumberFormat,
     column_format,
+    date_key,
     displayed,
     is_code,
     type_of,
@@ -300,7 +302,7 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
         sample = sample[titles:]
     width = max(map(len, sample))
     _need_columns(width)
-    has_head = not all(_is_value(cell) for cell in sample[0] if cell.strip())
+    has_head = _is_head(sample[0], sample[1:], delimiter)
     head, body = (sample[0], sample[1:]) if has_head else ([], sample)
     if not has_head:
         notes.append("It has no head: columns are named by their number.")
@@ -313,6 +315,27 @@ def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str])
     rest = (list(map(_text, row)) for row in rows)
     table.rows = _even(chain(body, rest), width, table)
     return table
+
+
+def _is_head(first: Sequence[str], body: Sequence[Sequence[str]], delimiter: str) -> bool:
+    """Whether a first row names the columns: it has other cells than those beneath it.
+
+    Years, and numbers that rise, may name columns of numbers; pandas calls one without a name 0.
+    """
+    if all(_is_value(cell) for cell in first if cell.strip()):
+        return False
+    numbers: list[float] = []
+    for n, cell in enumerate(first):
+        if not _is_value(cell) and not date_key(cell):
+            continue
+        form = column_format([row[n] for row in body if n < len(row)], delimiter)
+        if form.type == "date" and form.moment(cell):
+            return False
+        number = form.numbers.parse(cell) if form.type in NUMERIC else None
+        numbers += [] if number is None else [number]
+    are_years = all(_YEAR.fullmatch(displayed(number)) for number in numbers)
+    rise = len(numbers) > 1 and all(one < other for one, other in pairwise(numbers))
+    return are_years or rise or numbers == [0]
 
 
 def _titles_above_head(sample: Sequence[Sequence[str]]) -> int:

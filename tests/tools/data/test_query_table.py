@@ -765,3 +765,40 @@ async def test_what_other_tools_do_is_named(box: Toolbox, ws: Path) -> None:
     for call in ({"to": "xlsx"}, {"action": "csv_to_xlsx"}, {"format": "XLSX"}):
         found = await refused(box, "convert_format", "bad_input", path="o.csv", **call)
         assert "create_document" in found.render(), call
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-05,Bonn\n2024-01-06,Ulm\n",
+        "05.01.2024;Bonn;1,5\n06.01.2024;Ulm;2,5\n",
+        "Bonn,12.5\nUlm,9\n",
+        "Bonn,34,12\nUlm,3,15\n",
+    ],
+)
+async def test_a_first_row_like_the_others_is_no_head(box: Toolbox, ws: Path, text: str) -> None:
+    (ws / "a.csv").write_text(text)
+    found = await ok(box, "query_table", path="a.csv")
+    assert found.data["total"] == 2
+    assert "It has no head" in found.text
+    counted = await ok(box, "query_database", source="a.csv", sql="SELECT count(*) FROM data")
+    assert counted.data["rows"] == [[2]]
+    described = await ok(box, "describe_database", source="a.csv")
+    assert described.data["tables"][0]["rows"] == 2
+    converted = await ok(box, "convert_format", path="a.csv", to="json")
+    assert '"column1"' in converted.text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *("city,2023,2022", "city,2023,n", "city,1,2", "city,0,n", "city,0.25,0.5"),
+        *("city,2024-01-01,2024-02-01", "city,Q1 2023,n"),
+    ],
+)
+async def test_a_head_may_have_years_dates_and_rising_numbers(
+    box: Toolbox, ws: Path, head: str
+) -> None:
+    (ws / "a.csv").write_text(f"{head}\nBonn,5,7\nUlm,6,9\n")
+    found = await ok(box, "query_table", path="a.csv")
+    assert [column["name"] for column in found.data["columns"]] == head.split(",")
