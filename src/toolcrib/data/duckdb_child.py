@@ -6,8 +6,8 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from toolcrib.data.duckdb_csv import (
     unique,
 )
 from toolcrib.data.formats import written_table
+from toolcrib.data.json_lines import json_or_lines
 from toolcrib.data.rows import answer_of, described_column, plain_value
 from toolcrib.data.tables import (
     GZIP_SIGN,
@@ -61,6 +62,8 @@ DISPLAYED_ROWS = 3
 COUNTED_BYTES = 200_000_000
 """Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
 _NOT_NAME = re.compile(r"\W+")
+_PLACE = re.compile(r"/proc/self/fd/\d+")
+_MALFORMED = re.compile(rf'Malformed JSON in file "({_PLACE.pattern})"')
 NO_CLEAN_CSV = ("CSV Error", "Error when sniffing file")
 """What DuckDB says of CSV that it does not read."""
 _SUMMING = re.compile(r"\b(?:sum|avg|mean|fsum|kahan_sum)\s*\(", re.IGNORECASE)
@@ -135,6 +138,7 @@ def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
 
     def work(opened: _Database) -> tuple[dict[str, Any], bytes]:
         tables = [_described(opened, name, file["size"]) for name, file in opened.names.items()]
+        tables += [_broken(name, reason) for name, reason in opened.broken.items()]
         return {"engine": "DuckDB", "tables": tables, "more": 0, "notes": opened.notes}, b""
 
     return _read(request["files"], work)
@@ -154,8 +158,8 @@ def _read(
         opened.open()
         return work(opened)
     except duckdb.Error as error:
-        if not any(sign in str(error) for sign in NO_CLEAN_CSV):
-            raise explained(error, opened.names) from None
+        if not _is_no_clean_csv(error):
+            raise explained(error, opened.files, opened.names) from None
     strict = True
     try:
         opened.convert()
@@ -165,7 +169,7 @@ def _read(
         opened.open(strict=strict)
         return work(opened)
     except duckdb.Error as error:
-        raise explained(error, opened.names) from None
+        raise explained(error, opened.files, opened.names) from None
 
 
 def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
@@ -188,30 +192,58 @@ def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
     }
 
 
+def _broken(name: str, reason: str) -> dict[str, Any]:
+    """What is described of a file that cannot be read."""
+    return {"name": name, "kind": "table", "rows": None, "columns": [], "sample": []} | {
+        "error": reason
+    }
+
+
 class _Database:
     """A database in memory whose views are the files, closed to everything else."""
 
     def __init__(self, files: list[dict[str, Any]], sql: str) -> None:
         self.notes: list[str] = []
         self.names: dict[str, dict[str, Any]] = {}
+        self.files: list[dict[str, Any]] = []
+        self.broken: dict[str, str] = {}
         self.connection = _OPENED[0]
+        self._sql = sql.casefold()
         filled = self._filled(files)
         self._is_one_file = len(filled) == 1
-        self._files = [part for file in filled for part in self._parts(file)]
-        new = [file for file in self._files if "memory" not in file]
+        for file in filled:
+            with self._leaving_out(file):
+                self.files += self._parts(file)
+        new = [file for file in self.files if "memory" not in file]
         for file in new:
             # Memory for what may have to be converted: DuckDB is told now what it may read.
             file["memory"] = os.memfd_create("table")
             file["place"] = f"/proc/self/fd/{file['fd']}"
         if new:
             self._lock([f"/proc/self/fd/{file[key]}" for file in new for key in ("fd", "memory")])
-        for file in self._files:
-            if file.get("sheet"):
-                self._convert_sheet(file, sql)
-            elif not self._is_readable(file):
-                self._convert(file)
-            elif file["kind"] == "csv":
-                self._convert_values(file)
+        for file in self.files:
+            with self._leaving_out(file):
+                if file.get("sheet"):
+                    self._convert_sheet(file, sql)
+                elif not self._is_readable(file):
+                    self._convert(file)
+                elif file["kind"] == "csv":
+                    self._convert_values(file)
+
+    @contextmanager
+    def _leaving_out(self, file: dict[str, Any]) -> Iterator[None]:
+        """Leave out a file of a folder that cannot be read, unless the SQL needs it."""
+        try:
+            yield
+        except (duckdb.Error, ToolError) as error:
+            name = re.escape(file["table"].casefold())
+            is_used = re.search(rf"\b{name}\b", self._sql) is not None
+            may_be_converted = file["kind"] == "csv" and not file.get("converted")
+            if self._is_one_file or is_used or (_is_no_clean_csv(error) and may_be_converted):
+                raise
+            if not isinstance(error, ToolError):
+                error = explained(error, self.files, self.names)
+            self.broken[file["table"]] = error.message
 
     def _parts(self, file: dict[str, Any]) -> list[dict[str, Any]]:
         """A file, or the sheets of a workbook, of which the first is called after the file."""
@@ -229,7 +261,7 @@ class _Database:
 
     def _convert_sheet(self, file: dict[str, Any], sql: str) -> None:
         """Convert a sheet that is asked for, and the first that holds anything."""
-        is_first = all(other["kind"] == "xlsx" for other in self._files)
+        is_first = all(other["kind"] == "xlsx" for other in self.files)
         if is_first or not sql or file["table"].casefold() in sql.casefold():
             with suppress(UnsupportedContent):  # it holds nothing
                 self._convert(file)
@@ -247,8 +279,10 @@ class _Database:
     def open(self, *, strict: bool = True) -> None:
         """Make the views, over those that were there."""
         self.names = {}
-        for file in self._files:
-            if file["kind"] != "xlsx":  # else a sheet that nobody asks for
+        for file in self.files:
+            if file["kind"] == "xlsx" or file["table"] in self.broken:
+                continue  # a sheet that nobody asks for, or a file that cannot be read
+            with self._leaving_out(file):
                 self._add(file, file["place"], strict=strict)
         if not self.names:
             raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
@@ -262,7 +296,7 @@ class _Database:
         Raises:
             TooLarge: a file is too long for that.
         """
-        for file in self._files:
+        for file in self.files:
             if file["kind"] == "csv" and not file.get("converted"):
                 self._convert(file)
 
@@ -371,7 +405,6 @@ class _Database:
 
     def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
         name = self._name(file["table"])
-        self.names[name] = file
         kind = file["kind"]
         if kind == "parquet":
             source = f"read_parquet('{place}')"
@@ -380,6 +413,7 @@ class _Database:
         else:
             source = f"read_csv('{place}'{self._options(file, strict=strict)})"
         self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
+        self.names[name] = file
 
     def _options(self, file: dict[str, Any], *, strict: bool) -> str:
         """How DuckDB reads a file: as our own reader does, so that it guesses types alone."""
@@ -442,11 +476,36 @@ def _is_total(last: Any, whole: Any) -> bool:
     return bool(is_number and last and whole) and math.isclose(whole, 2 * last, rel_tol=1e-9)
 
 
-def explained(error: duckdb.Error, names: Any) -> ToolError:
+def _is_no_clean_csv(error: Exception) -> bool:
+    return any(sign in str(error) for sign in NO_CLEAN_CSV)
+
+
+def _broken_line(error: duckdb.Error, files: Sequence[dict[str, Any]]) -> str:
+    """What our own reader says of JSON that DuckDB cannot read, for it counts lines wrongly."""
+    place = _MALFORMED.search(str(error))
+    file = next((f for f in files if place is not None and f.get("place") == place[1]), None)
+    if file is None or file["size"] > MAX_CHECKED_BYTES:
+        return ""
+    data = os.pread(file["fd"], file["size"], 0)
+    try:
+        json_or_lines(charset_of(data[:SAMPLE_BYTES]).decode(data))
+    except ValueError as found:
+        return f"{file['name']} is not valid JSON: {found}."
+    except RecursionError:
+        pass
+    return ""
+
+
+def explained(error: duckdb.Error, files: Sequence[dict[str, Any]], names: Any) -> ToolError:
     """What an error of DuckDB means here."""
+    broken = _broken_line(error, files)
+    if broken:
+        return UnsupportedContent(broken, hint="Mend it first.")
     text = " ".join(str(error).replace("\n", " ").split())
     low = text.lower()
-    text = re.sub(r"/proc/self/fd/\d+", "the file", text)[:400]
+    text = text.partition(" LINE 1: CREATE OR REPLACE VIEW")[0]
+    real = {file.get("place", ""): file["name"] for file in files}
+    text = _PLACE.sub(lambda place: real.get(place[0], "the file"), text)[:400]
     if isinstance(error, duckdb.OutOfMemoryException) or "out of memory" in low:
         return TooLarge("The question needs too much memory.", hint="Filter or aggregate more.")
     if isinstance(error, duckdb.PermissionException) or any(sign in low for sign in _REFUSALS):

@@ -20,6 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.core.result import json_numbers
+from toolcrib.data.json_lines import json_lines, json_or_lines
 from toolcrib.data.tables import Table, by_quotes_or_lines, from_records, read_table
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.display import counted
@@ -145,9 +146,9 @@ def _read(form: str, data: bytes, notes: list[str]) -> Any:
     text = charset_of(data).decode(data)
     try:
         if form == "json":
-            return json.loads(text)
+            return json_or_lines(text)
         if form == "jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+            return json_lines(text)
         if form == "toml":
             return toml_value(text.replace("\r\n", "\n"))
         if form == "yaml":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from toolcrib.core.errors import BadInput
+from toolcrib.data.json_lines import json_or_lines
 
 _STEP = re.compile(
     r"""\.?(?P<name>[^\s.\[\]"'|()*?:,{}]+)|\[\s*(?P<index>-?\d+)\s*\]"""
@@ -128,14 +128,8 @@ def loads(text: str, name: str) -> Any:
         BadInput: it is neither.
     """
     try:
-        return json.loads(text.removeprefix("\ufeff"))
+        return json_or_lines(text.removeprefix("\ufeff"))
     except RecursionError:
         raise BadInput(f"{name} is nested too deep.") from None
     except ValueError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
-        try:
-            if len(lines) > 1:
-                return [json.loads(line) for line in lines]
-        except (ValueError, RecursionError):
-            pass
         raise BadInput(f"{name} is not valid JSON: {error}.", hint="Mend it first.") from None

@@ -16,6 +16,7 @@ from itertools import chain, islice, pairwise, takewhile
 from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
+from toolcrib.data.json_lines import json_or_lines
 from toolcrib.data.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
@@ -433,12 +434,9 @@ def _even(rows: Iterator[list[str]], width: int, table: Table) -> Iterator[list[
 def _records(data: bytes, name: str) -> list[dict[str, Any]]:
     text = charset_of(data[:SAMPLE_BYTES]).decode(data)
     try:
-        value = json.loads(text)
+        value = json_or_lines(text)
     except ValueError as error:
-        try:
-            value = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError:
-            raise UnsupportedContent(f"{name} is not valid JSON: {error}.") from None
+        raise UnsupportedContent(f"{name} is not valid JSON: {error}.") from None
     except RecursionError:
         raise UnsupportedContent(f"{name} is JSON nested too deep.") from None
     if isinstance(value, dict):

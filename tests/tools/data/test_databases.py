@@ -620,3 +620,42 @@ async def test_a_change_beside_a_run_removes_no_file(
     assert (await ok(box, "query_database", **count)).data["rows"][0][0] in (0, 2)
     with closing(sqlite3.connect(shop)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == (mode.lower(),)
+
+
+async def test_a_broken_line_of_json_lines_has_one_number(box: Toolbox, ws: Path) -> None:
+    (ws / "b.jsonl").write_text('{"a": "\u2028"}\n\n{"a": 2}\n{"a": 3\n{"a": 4}\n', "utf-8")
+    sql = "SELECT * FROM data"
+    for tool, arguments in (
+        ("query_table", {"path": "b.jsonl"}),
+        ("query_json", {"path": "b.jsonl"}),
+        ("convert_format", {"path": "b.jsonl", "to": "csv"}),
+        ("query_database", {"source": "b.jsonl", "sql": sql}),
+        ("describe_database", {"source": "b.jsonl"}),
+    ):
+        result = await box.call(tool, arguments)
+        assert result.error is not None
+        assert "line 4 column 8" in result.error.message, (tool, result.error.message)
+    (ws / "whole.json").write_text('{"a": 1,\n"b": [1,\n2,}\n')
+    whole = await box.call("query_table", {"path": "whole.json"})
+    assert whole.error is not None
+    assert "line 3 column 3" in whole.error.message
+
+
+async def test_a_broken_file_of_a_folder_stops_no_other(box: Toolbox, ws: Path) -> None:
+    folder = ws / "d"
+    folder.mkdir()
+    (folder / "good.csv").write_text("x,y\n1,2\n")
+    (folder / "bad.jsonl").write_text('{"a": 1}\n{"a": 2\n{"a": 3}\n')
+    (folder / "short.parquet").write_bytes(b"PAR1")
+    (folder / "book.xlsx").write_bytes(b"PK\x03\x04 no archive")
+    found = await ok(box, "query_database", source="d", sql="SELECT x FROM good")
+    assert found.data["rows"] == [[1]]
+    described = await ok(box, "describe_database", source="d")
+    assert "bad: d/bad.jsonl is not valid JSON" in described.text
+    assert "d/short.parquet" in described.text
+    used = await box.call("query_database", {"source": "d", "sql": "SELECT * FROM bad"})
+    assert used.error is not None
+    assert "d/bad.jsonl is not valid JSON" in used.error.message
+    used = await box.call("query_database", {"source": "d", "sql": "SELECT * FROM short"})
+    assert used.error is not None
+    assert "d/short.parquet" in used.error.message
