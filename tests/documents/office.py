@@ -232,6 +232,8 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float]]] = SHEETS) -> byte
 
 
 def _cell(place: str, value: str | float) -> str:
+    if isinstance(value, str) and value.startswith("="):  # as libraries write it
+        return f'<c r="{place}"><f>{value[1:]}</f></c>'
     if isinstance(value, str):
         return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
     return f'<c r="{place}"><v>{value}</v></c>'

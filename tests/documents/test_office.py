@@ -100,6 +100,17 @@ async def test_many_slides_keep_their_own_notes(documents):
     assert [page.name for page in few.pages] == ["Title 2", "Title 11"]
 
 
+async def test_formulas_without_values_are_told(documents):
+    rows = [["n", "twice"], [1, "=A2*2"], [2, "=A3*2"]]
+    found = await documents.read(xlsx({"Sums": rows}))
+    (note,) = found.warnings
+    assert note.startswith("2 formulas in B read as empty, for the file has no values of them")
+    several = await documents.read(xlsx({"Plain": [["a"], [1]], "Sums": rows}))
+    assert [warning.partition(" in ")[0] for warning in several.warnings] == ["Sums: 2 formulas"]
+    first = await documents.read(xlsx({"Plain": [["a"], [1]], "Sums": rows}), pages="1")
+    assert first.warnings == ()
+
+
 async def test_sheets_are_chosen(documents):
     found = await documents.read(xlsx(), pages="2")
     assert found.markdown.startswith("## Sheet 2: Crew")

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Literal, TypeVar, cast
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.data.json_lines import json_or_lines
-from toolcrib.data.workbook import Workbook
+from toolcrib.documents.workbook import Workbook
 from toolcrib.files.content.kinds import charset_of, kind_of
 from toolcrib.text.display import MAX_FIELD_LINES, counted, delimiter_of, some_of
 from toolcrib.text.values import (

@@ -23,6 +23,7 @@ from toolcrib.documents.text import (
     page_numbers,
     within_limits,
 )
+from toolcrib.documents.workbook import Workbook
 from toolcrib.files.content.kinds import load_codecs
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class OfficeArchive:
             raise damaged_error(name, str(error)) from None
         entries = self._zip.infolist()
         self.names: Sequence[str] = self._zip.namelist()
-        size = sum(entry.file_size for entry in entries)
+        self.size = size = sum(entry.file_size for entry in entries)
         if len(entries) > MAX_ENTRIES:
             raise TooLarge(f"The {name} has {len(entries):,} parts, more than {MAX_ENTRIES:,}.")
         if size > MAX_UNPACKED_BYTES or (size > FREE_BYTES and size > MAX_RATIO * len(data)):
@@ -366,6 +367,8 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     elif spec:
         warnings.append(f"A {NAMES[kind]} has no fixed pages: all of it is given.")
     pages_given, cut = within_limits(wanted)
+    if kind == "xlsx" and archive is not None and archive.size <= MAX_PART_BYTES:
+        warnings += _formula_notes(data, pages_given)
     meta = found.metadata
     metadata = {
         "author": ", ".join(meta.authors or [])[:300],
@@ -445,6 +448,15 @@ def _pages(
         word = WordDocument(archive)
         text = word.with_margins(word.with_numbers(text))
     return [DocumentPage(1, text)], ""
+
+
+def _formula_notes(data: bytes, pages: Sequence[DocumentPage]) -> Iterator[str]:
+    """What is said of sheets with formulas whose values a file does not hold."""
+    with suppress(ToolError):
+        book = Workbook(data, NAMES["xlsx"])
+        for page in pages:
+            for note in book.formula_notes(page.name):
+                yield f"{page.name}: {note}" if len(book.names) > 1 else note
 
 
 def _slides(found: ExtractedDocument, deck: Presentation) -> list[DocumentPage]:

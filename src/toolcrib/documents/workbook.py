@@ -92,6 +92,15 @@ class Workbook:
         notes = [f"Sheet {names[number]}; others: {', '.join(others[:20])}."] if others else []
         return self._rows(self._sheets[number][1], notes), notes
 
+    def formula_notes(self, sheet: str) -> list[str]:
+        """What is to be known of formulas in a sheet that were not calculated."""
+        notes: list[str] = []
+        for name, part in self._sheets:
+            if name == sheet:
+                for _ in self._own_rows(part, notes):
+                    pass
+        return notes
+
     def _stream(self, name: str) -> IO[bytes]:
         """A part, unpacked while it is read."""
         info = self._archive.getinfo(name)
