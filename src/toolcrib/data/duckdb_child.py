@@ -122,7 +122,8 @@ def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         answer, saved = answer_of(
             names, types, cursor.fetchmany, request["limit"], request["save_as"]
         )
-        answer["notes"] += [*opened.notes, *opened.totals(request["sql"])]
+        notes = [*opened.notes, *opened.totals(request["sql"])]
+        answer["notes"] += [*notes, *opened.doubtful_dates(request["sql"], names)]
         return answer, saved
 
     return _read(request["files"], work, request["sql"])
@@ -349,6 +350,25 @@ class _Database:
                     f"rows count as well; WHERE {quoted[label]} <> '{last[label]}' leaves it out."
                 )
 
+    def doubtful_dates(self, sql: str, listed: Sequence[str]) -> Iterator[str]:
+        """What is said where columns of a question became dates that no date of them settles."""
+        words = set(re.findall(r"\w+", sql.casefold()))
+        for name, file in self.names.items():
+            if not self._is_one_file and name.casefold() not in words:
+                continue
+            for column, note in file.get("doubtful_dates", {}).items():
+                is_used = column in listed or words.issuperset(
+                    re.findall(r"\w+", column.casefold())
+                )
+                if is_used and self._is_date(name, column):
+                    yield note
+
+    def _is_date(self, name: str, column: str) -> bool:
+        quoted = column.replace('"', '""')
+        cursor = self.connection.execute(f'SELECT "{quoted}" FROM "{name}" LIMIT 0')  # noqa: S608
+        types = [str(found[1]) for found in cursor.description or ()]
+        return types[:1] in (["DATE"], ["TIMESTAMP"])
+
     def _is_readable(self, file: dict[str, Any]) -> bool:
         """Whether DuckDB can read a file in place, as far as that is seen at once."""
         fd, kind = file["fd"], file["kind"]
@@ -426,6 +446,8 @@ class _Database:
                 f"{file['name']} is not clean CSV: rows that do not fit are left out."
             )
         elif table is not None:
+            names = unique(table.columns)
+            file["doubtful_dates"] = Table(names, table.formats, iter(())).doubtful_dates
             options += names_and_types(table)
             if not converted:
                 self._note(file["name"], [*table.notes, *table.altered])

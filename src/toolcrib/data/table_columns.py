@@ -26,11 +26,13 @@ class TableColumns:
     Attributes:
         names: as they stand in the table.
         formats: what each holds.
+        doubtful_dates: what is said of how the dates of a column are read, by its name.
     """
 
     def __init__(self, table: Table) -> None:
         self.names = table.columns
         self.formats = table.formats
+        self.doubtful_dates = table.doubtful_dates
         self._places = {name.casefold(): n for n, name in reversed(list(enumerate(self.names)))}
         self._places |= {name: n for n, name in enumerate(self.names)}
 

@@ -260,6 +260,8 @@ class _Conditions:
             f"{names[place]} {operator} {names[other]} compares two columns; a text is put in "
             "quotes."
         )
+        for each in (place, other):
+            self._note_dates(each)
         compare, unequal = _COMPARED[operator], operator in _UNEQUAL
 
         def key(cell: Cell, form: ColumnFormat) -> Any:
@@ -313,6 +315,8 @@ class _Conditions:
             return "number", limit
         key = form.moment(value) or (_part_of_date(value) if form.type == "date" else "")
         if key and form.type not in NUMERIC:
+            if len(key) > len("2026"):
+                self._note_dates(place)
             return len(key), key
         self._need_kind(operator, place, value)
         return "text", value.casefold()
@@ -335,6 +339,11 @@ class _Conditions:
         if value and is_missing(value):
             note = f'{note} Empty cells are found by "{name} is empty".'
         if value:
+            self._note(note)
+
+    def _note_dates(self, place: int) -> None:
+        """Tell how the dates of a column are read, where none of them settles it."""
+        if note := self._columns.doubtful_dates.get(self._columns.names[place]):
             self._note(note)
 
     def _note(self, text: str) -> None:

@@ -153,8 +153,8 @@ def _wider(one: ColumnFormat, other: ColumnFormat) -> ColumnFormat:
     if len(types) == 1:  # dates of one file may leave no doubt, and others do not follow
         day_first = one.day_first or other.day_first
         month_first = (one.month_first or other.month_first) and not day_first
-        form = one if one.month_first == month_first else other
-        return replace(form, month_first=month_first, day_first=day_first)
+        order = day_first, month_first
+        return one if (one.day_first, one.month_first) == order else other
     return replace(one, type="number" if types == {"integer", "number"} else "text")
 
 
@@ -188,13 +188,15 @@ def _all_rows(whole: Table, tables: list[Table], names: list[str]) -> Iterator[S
 
 
 def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes]:
-    columns, guesses = TableColumns(table), table.guesses
+    columns, guesses, doubtful = TableColumns(table), table.guesses, table.doubtful_dates
     counts = _Counts()
     rows = counts.over(table.rows, predicate_of(wanted.filter, columns, table.notes))
     grouped = bool(wanted.group or wanted.aggregate)
     if grouped:
         table, rows = _grouped(table, rows, columns, wanted)
         columns = TableColumns(table)
+    ordered = [columns.names[place] for place, _, _ in _sort_parts(wanted.sort, columns)]
+    table.notes += _new_notes(table.notes, [doubtful.get(name, "") for name in ordered])
     places = columns.places(wanted.columns) or list(range(len(table.columns)))
     limit = MAX_SAVED_ROWS if wanted.save_as else wanted.limit
     selected = _even(rows, limit) if wanted.drawn else _sorted(rows, columns, wanted.sort, limit)
@@ -229,6 +231,11 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
         "saved_rows": len(found) if wanted.save_as else 0,
     }
     return answer, saved
+
+
+def _new_notes(known: Collection[str], notes: Sequence[str]) -> list[str]:
+    """Notes that are none of those that are known, each once."""
+    return [note for note in dict.fromkeys(notes) if note and note not in known]
 
 
 def _hidden(
@@ -278,10 +285,20 @@ def _sorted(
     rows: Iterator[Sequence[Cell]], columns: TableColumns, sort: str, limit: int
 ) -> Iterator[Sequence[Cell]] | list[Sequence[Cell]]:
     """The first rows in an order like `amount desc, name`; memory is taken for those alone."""
-    if not sort.strip():
+    parts = _sort_parts(sort, columns)
+    if not parts:
         return islice(rows, limit)
+
+    def key(row: Sequence[Cell]) -> list[Any]:
+        return [_sort_key(row[place], form, descending) for place, form, descending in parts]
+
+    return nsmallest(limit, rows, key=key)
+
+
+def _sort_parts(sort: str, columns: TableColumns) -> list[tuple[int, ColumnFormat, bool]]:
+    """The columns of an order, what they hold, and whether they go down."""
     parts = []
-    for text in sort.split(","):
+    for text in sort.split(",") if sort.strip() else ():
         words = text.strip()
         name, _, direction = words.rpartition(" ")
         descending = direction.lower() in ("desc", "descending", "down")
@@ -291,11 +308,7 @@ def _sorted(
             name, descending = words[1:], True
         place = columns.place(name or words)
         parts.append((place, columns.formats[place], descending))
-
-    def key(row: Sequence[Cell]) -> list[Any]:
-        return [_sort_key(row[place], form, descending) for place, form, descending in parts]
-
-    return nsmallest(limit, rows, key=key)
+    return parts
 
 
 class _Reversed(str):
@@ -420,6 +433,9 @@ def _grouped(
             group = groups[key] = new_group()
         for part in group:
             part.add(row)
+    extremes = [columns.names[n] for function, n, _ in sums if function in ("min", "max")]
+    notes = [columns.doubtful_dates.get(name, "") for name in extremes]
+    table.notes += _new_notes(table.notes, notes)
     table.notes += _mixed(sums, groups.values())
     table.notes += _alike(groups)
     if () in groups:

@@ -121,6 +121,15 @@ class Table:
         }
 
     @property
+    def doubtful_dates(self) -> dict[str, str]:
+        """What is said of columns whose dates do not settle what is day and what is month."""
+        return {
+            name: f"{name}: dates read as day/month; none of them settles it."
+            for name, form in zip(self.columns, self.formats, strict=True)
+            if form.doubtful_dates
+        }
+
+    @property
     def altered(self) -> list[str]:
         """What is said where cells become numbers that say less."""
         return [

@@ -15,6 +15,7 @@ NUMERIC: tuple[ValueType, ...] = ("integer", "number")
 Cell = str | int | float | bool | None
 
 DAY_OR_MONTH = "day/month or month/day"
+_ORDERS = {"day": "day/month", "month": "month/day"}
 MISSING = frozenset(("", "na", "n/a", "null", "none", "nan", "-", "#n/a"))
 _CURRENCY = r"[\u20ac$\u00a3\u00a5]|(?i:eur|usd|gbp|chf)"
 _UNIT = rf"(?:%|{_CURRENCY})"
@@ -213,6 +214,7 @@ class ColumnFormat:
         note: what a reader should know: the form of its dates or numbers.
         month_first: whether its dates are those of Americans.
         day_first: whether one of its dates can be read with the day first alone.
+        doubtful_dates: whether all of its dates could be read with the month first, too.
         altered: a cell that says more than its number: `10%`, or the version `1.10`.
         codes: whether it holds digits with leading zeros, behind a plus or in groups, or the
             numbers of articles, that are no numbers.
@@ -226,6 +228,7 @@ class ColumnFormat:
     codes: bool = False
     guess: bool = False
     day_first: bool = False
+    doubtful_dates: bool = False
     altered: str = ""
 
     def moment(self, text: str) -> str:
@@ -259,8 +262,11 @@ def column_format(cells: Sequence[str], delimiter: str = ",") -> ColumnFormat:
             name for cell in filled for pattern, name in _DATES if pattern.fullmatch(cell)
         ) or Counter((NAMED_MONTH,))
         note = forms.most_common(1)[0][0]
-        note = "month/day/year" if month_first and note == DAY_OR_MONTH else note
-        return ColumnFormat("date", numbers, note, month_first, day_first=day_first)
+        unsettled = note == DAY_OR_MONTH and not order
+        note = f"{_ORDERS[order]}/year" if note == DAY_OR_MONTH and order else note
+        return ColumnFormat(
+            "date", numbers, note, month_first, day_first=day_first, doubtful_dates=unsettled
+        )
     if {cell.lower() for cell in filled} <= {"true", "false", "yes", "no", "ja", "nein"}:
         return ColumnFormat("boolean", numbers)
     note = "digits with leading zeros" if codes >= needed else ""

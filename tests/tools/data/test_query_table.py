@@ -802,3 +802,34 @@ async def test_a_head_may_have_years_dates_and_rising_numbers(
     (ws / "a.csv").write_text(f"{head}\nBonn,5,7\nUlm,6,9\n")
     found = await ok(box, "query_table", path="a.csv")
     assert [column["name"] for column in found.data["columns"]] == head.split(",")
+
+
+async def test_dates_that_no_date_settles_are_told_where_they_matter(
+    box: Toolbox, ws: Path
+) -> None:
+    (ws / "u.csv").write_text("day,until,n\n1/5/2024,2/6/2024,1\n2/3/2024,3/4/2024,2\n")
+    note = "day: dates read as day/month; none of them settles it."
+    for question in (
+        {"filter": "day > 2024-04-01"},
+        {"filter": "day = 1/5/2024 or day = 2/3/2024", "sort": "-day"},
+        {"filter": "day < until"},
+        {"sort": "day desc"},
+        {"aggregate": ["max(day)", "min(day)"]},
+        {"group": ["day"], "sort": "day"},
+    ):
+        found = await ok(box, "query_table", path="u.csv", **question)
+        assert found.text.count(note) == 1, question
+    for other in ({}, {"filter": "n = 1"}, {"filter": "day >= 2024"}, {"aggregate": ["sum(n)"]}):
+        found = await ok(box, "query_table", path="u.csv", **other)
+        assert "read as day/month" not in found.text, other
+    sql = "SELECT n FROM data WHERE day > '2024-04-01'"
+    found = await ok(box, "query_database", source="u.csv", sql=sql)
+    assert (found.data["rows"], found.text.count(note)) == ([[1]], 1)
+    found = await ok(box, "query_database", source="u.csv", sql="SELECT sum(n) FROM data")
+    assert "read as day/month" not in found.text
+    (ws / "s.csv").write_text("day,n\n1/5/2024,1\n13/2/2024,2\n")
+    found = await ok(box, "query_table", path="s.csv", sort="day")
+    assert "day (date, day/month/year)" in found.text
+    assert "read as day/month" not in found.text
+    found = await ok(box, "query_database", source="s.csv", sql="SELECT day FROM data")
+    assert "read as day/month" not in found.text
