@@ -578,3 +578,18 @@ async def test_undo_takes_back_what_this_conversation_did(box: Toolbox, ws: Path
     assert named.error is None and not (ws / "c").exists(), named.render()
     by_path = await box.call("undo_changes", {"path": "a"}, session="two")
     assert by_path.error is None and not (ws / "a").exists(), by_path.render()
+
+
+async def test_numbers_in_the_log_are_those_that_steps_counts(box: Toolbox, ws: Path) -> None:
+    for name, session in (("a", "one"), ("b", "other"), ("c", "one/agent:1"), ("d", "other")):
+        written = await box.call("write_file", {"path": name, "content": "x"}, session=session)
+        assert written.error is None
+    listed = await box.call("list_changes", {}, session="one")
+    _, *lines = listed.text.split("\n")
+    assert [line[0] for line in lines] == ["-", "1", "-", "2"]
+    assert lines[0].endswith("write_file: d [of another conversation]")
+    of_path = await box.call("list_changes", {"path": "d"}, session="one")
+    assert of_path.text.split("\n")[1].startswith("1  id=4")
+    undone = await box.call("undo_changes", {"steps": 2}, session="one")
+    assert undone.error is None
+    assert sorted(os.listdir(ws)) == ["b", "d"]

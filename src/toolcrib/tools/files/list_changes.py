@@ -35,11 +35,15 @@ async def list_changes(
     """
     changes = ctx.use(Changes)
     steps = await changes.steps(path, limit)
+    # Numbered are those that undo_changes counts: with a path those of all, else its caller's own.
+    session = None if path or ctx.session.single else ctx.session
     standing = [step.id for step in await changes.steps(path, limit, standing=True)]
+    counted = await changes.steps(path, limit, session=session, standing=True)
+    numbers = {step.id: number for number, step in enumerate(counted, 1)}
     undone = {number: step.id for step in reversed(steps) for number in step.undoes}
     workspace = ctx.use(Workspace)
     start = workspace.start(ctx.session.directory).absolute
-    lines = [_line(step, standing, undone, start) for step in steps]
+    lines = [_line(step, standing, numbers, undone, start) for step in steps]
     if lines:
         lines.insert(0, "undo_changes with steps=N takes back 1 to N, with id=ID that step alone:")
     where = f" of {path.display}" if path else ""
@@ -62,16 +66,22 @@ async def list_changes(
     )
 
 
-def _line(step: LoggedStep, standing: list[int], undone: dict[int, int], start: str) -> str:
+def _line(
+    step: LoggedStep,
+    standing: list[int],
+    numbers: dict[int, int],
+    undone: dict[int, int],
+    start: str,
+) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     paths = [printable(path.removeprefix(f"{start}/")) for path in step.paths]
     notes = (f" [and {step.note}]" if step.note else "") if step.undoable else " [cannot be undone]"
     if step.undoes:
         notes += f" [took back id={', '.join(map(str, step.undoes))}]"
-    number = "-"
     if step.id in standing:
-        number = str(standing.index(step.id) + 1)
+        notes += "" if step.id in numbers else " [of another conversation]"
     elif step.id in undone:
         notes += f" [undone by id={undone[step.id]}]"
+    number = numbers.get(step.id, "-")
     what = f"{step.tool}: {some_of(paths, MAX_LISTED_PATHS)}"
     return f"{number}  id={step.id}  {when}  {what}{notes}"
