@@ -13,12 +13,15 @@ from toolcrib.git.layout import stored_file
 from toolcrib.git.program import remove_view
 from toolcrib.git.repository import Repository, entries_of, text_of
 from toolcrib.git.restoration import remove_file
+from toolcrib.git.sequences import open_rebase
 from toolcrib.system.threads import random_id
+from toolcrib.text.cleaner import one_line
 from toolcrib.text.display import counted, printable
 
 STAGES = {"1": "base", "2": "ours", "3": "theirs"}
 SUBMODULE = "160000"
 MAX_REGIONS = 20
+MAX_SUBJECT_CHARS = 100
 BINARY_SNIFF_BYTES = 8_000
 MAX_SHARED = 1
 """Lines of the rest of a file, such as a bracket, that its conflict may have as well."""
@@ -71,6 +74,34 @@ async def _merged(repository: Repository, entries: dict[str, tuple[str, str]]) -
         return bytes(done.stdout).decode("utf-8", "replace")
     finally:
         await asyncio.to_thread(remove_view, folder)
+
+
+async def named_sides(repository: Repository, what: str) -> str:
+    """Whose side is whose while commits are done again, where that is easily mixed up; or "".
+
+    Args:
+        repository: an open one.
+        what: git is in the middle of.
+    """
+    if what == "rebase":
+        rebase = await open_rebase(repository)
+        if rebase is None:
+            return ""
+        args = ["--format=%(refname:short)", "--count=1", f"--points-at={rebase.onto}"]
+        name = await repository.line("for-each-ref", *args, "refs/heads", "refs/remotes")
+        ours = f"{name or rebase.onto[:10]}: what you rebase onto"
+        theirs = f"your commit: {await _subject(repository, 'REBASE_HEAD')}"
+    elif what == "cherry-pick":
+        ours = f"{(await repository.head()).name}: what you pick onto"
+        theirs = f"the picked commit: {await _subject(repository, 'CHERRY_PICK_HEAD')}"
+    else:
+        return ""
+    return f"ours ({printable(ours)}), theirs ({printable(theirs)})"
+
+
+async def _subject(repository: Repository, name: str) -> str:
+    line = await repository.line("log", "-1", "--format=%h %s", "--end-of-options", name)
+    return one_line(line, MAX_SUBJECT_CHARS)
 
 
 def view(name: str, found: ConflictSides, *, whole: bool) -> str:

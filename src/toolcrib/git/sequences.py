@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from dataclasses import dataclass
+
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.git.attributes import note_as_stored
+from toolcrib.git.layout import read_own
 from toolcrib.git.program import checked
 from toolcrib.git.repository import Head, Repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.system.processes import Finished
-from toolcrib.text.display import printable, some_of
+from toolcrib.text.display import counted, printable, some_of
 
 OPEN = (
     "git_conflicts shows the sides and takes a choice; then {next}. git_conflicts with abort=true "
@@ -26,6 +31,40 @@ GOING_ON = {
     "cherry-pick": "git_pick with action=continue",
     "revert": "git_pick with revert=true and action=continue",
 }
+
+MAX_STATE_BYTES = 1_000_000
+_PICK = re.compile(r"[ \t]*(?:pick|p|reword|r|edit|e)\s", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRebase:
+    """What a rebase that stopped was to do.
+
+    Attributes:
+        onto: the commit that it puts the others on.
+        picks: how many those are.
+    """
+
+    onto: str
+    picks: int
+
+    async def left_out(self, repository: Repository) -> int:
+        """How many of them came to nothing, once it is over."""
+        made = await repository.line("rev-list", "--count", f"{self.onto}..HEAD")
+        return max(self.picks - int(made or 0), 0)
+
+
+async def open_rebase(repository: Repository) -> OpenRebase | None:
+    """The rebase that git is in the middle of; None for none."""
+    place = f"{repository.layout.git_dir}/rebase-merge"
+    names = ("onto", "done", "git-rebase-todo")
+    onto, *lists = [
+        text_of(await asyncio.to_thread(read_own, f"{place}/{name}", MAX_STATE_BYTES))
+        for name in names
+    ]
+    commits = await repository.commits_among([onto.strip()] if onto.strip() else [])
+    orders = [line for text in lists for line in text.split("\n")]
+    return OpenRebase(commits[0], len([*filter(_PICK.match, orders)])) if commits else None
 
 
 def going_on(in_progress: str) -> str:
@@ -61,8 +100,21 @@ async def refuse_while_open(repository: Repository, *, within_rebase: bool = Fal
     )
 
 
-async def outcome(repository: Repository, command: str, done: Finished, before: Head) -> Result:
+async def outcome(
+    repository: Repository,
+    command: str,
+    done: Finished,
+    before: Head,
+    rebase: OpenRebase | None = None,
+) -> Result:
     """What came of it, for the reader.
+
+    Args:
+        repository: an open one.
+        command: of git.
+        done: how it ended.
+        before: what was checked out before it.
+        rebase: the one that it went on with.
 
     Raises:
         ToolError: it failed, and nothing is open.
@@ -86,7 +138,7 @@ async def outcome(repository: Repository, command: str, done: Finished, before: 
         )
     checked([command], done)
     after = await repository.head()
-    if after.commit == before.commit:
+    if after == before:
         return Result(text="Nothing had to be done.", data={"commit": after.commit})
     stat = ""
     if before.commit:
@@ -95,6 +147,10 @@ async def outcome(repository: Repository, command: str, done: Finished, before: 
         ).strip()
     subject = await repository.line("log", "-1", "--format=%h %s")
     note = await note_as_stored(repository, before.commit, after.commit)
+    left_out = await rebase.left_out(repository) if rebase else 0
+    if left_out:
+        commits = counted(left_out, "commit")
+        note = f"{commits} left out: skipped, or nothing of it was new.\n{note}".strip()
     return Result(
         text=f"{after.name} is at {subject}"
         + (f" ({stat})" if stat else "")

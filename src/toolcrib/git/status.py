@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import dataclass, field
 
-from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.repository import Repository, entries_of, text_of
 
 _IN_PROGRESS = (
     ("rebase-merge", "rebase"),
@@ -100,6 +101,18 @@ async def status_of(
     found = parse_status(text_of(output))
     found.in_progress = in_progress(repository)
     return found
+
+
+async def submodules_of(repository: Repository, *names: str) -> list[str]:
+    """The submodules that are checked out. git does not look into them, see exec_path.py."""
+    top = repository.layout.top
+    if not await asyncio.to_thread(os.path.lexists, f"{top}/.gitmodules"):
+        return []
+    entries = entries_of(await repository.read("ls-files", "-s", "-z", "--", *names))
+    found = [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+    return await asyncio.to_thread(
+        lambda: [name for name in found if os.path.lexists(f"{top}/{name}/.git")]
+    )
 
 
 def in_progress(repository: Repository) -> str:

@@ -452,6 +452,71 @@ async def test_a_part_of_several_conflicts_resolves_none(box: Toolbox, repo: Pat
     assert (repo / "f").read_text() == whole
 
 
+async def stopped_rebase(box: Toolbox, repo: Path, onto: str = "side") -> None:
+    on_a_side(repo, **{"a.txt": "side\n"})
+    write(repo, **{"a.txt": "main\n"})
+    commit(repo, "on main")
+    assert "Stopped at conflicts in a.txt" in await do(box, "git_rebase", onto=onto)
+
+
+async def test_conflicts_of_a_rebase_and_a_pick_say_whose_side_is_whose(
+    box: Toolbox, repo: Path
+) -> None:
+    await stopped_rebase(box, repo)
+    own = git(repo, "rev-parse", "--short", "REBASE_HEAD").strip()
+    first, *_ = (await do(box, "git_conflicts")).split("\n")
+    assert first == f"ours (side: what you rebase onto), theirs (your commit: {own} on main)"
+    await do(box, "git_conflicts", abort=True)
+    await do(box, "git_pick", commits=["side"])
+    picked = git(repo, "rev-parse", "--short", "side").strip()
+    first, *_ = (await do(box, "git_conflicts")).split("\n")
+    assert first.startswith(f"ours (main: what you pick onto), theirs (the picked commit: {picked}")
+
+
+@pytest.mark.parametrize("action", ["continue", "skip"])
+async def test_a_rebase_that_leaves_a_commit_out_says_so(
+    box: Toolbox, repo: Path, action: str
+) -> None:
+    await stopped_rebase(box, repo)
+    if action == "continue":
+        await do(box, "git_conflicts", path="a.txt", take="ours")
+    text = await do(box, "git_rebase", action=action)
+    assert git(repo, "rev-parse", "main") == git(repo, "rev-parse", "side")
+    assert text.startswith(f"main is at {git(repo, 'rev-parse', '--short', 'side').strip()} ")
+    assert text.endswith("\n1 commit left out: skipped, or nothing of it was new.")
+
+
+async def test_a_rebase_that_keeps_all_leaves_nothing_out(box: Toolbox, repo: Path) -> None:
+    await stopped_rebase(box, repo)
+    await do(box, "git_conflicts", path="a.txt", take="theirs")
+    assert "left out" not in await do(box, "git_rebase", action="continue")
+
+
+async def test_changes_of_a_submodule_are_seen_or_named(box: Toolbox, repo: Path) -> None:
+    inner = make_repository(repo / "vendor/lib")
+    write(repo, **{".gitmodules": '[submodule "lib"]\n\tpath = vendor/lib\n\turl = ../lib\n'})
+    commit(repo, "a submodule")
+    write(inner, **{"a.txt": "edited\n"})
+    _, *lines = (await do(box, "git_status")).split("\n")
+    assert lines == [
+        "changes inside submodules are not looked at: vendor/lib. path=vendor/lib shows them"
+    ]
+    assert "edited" in await do(box, "git_diff", path="vendor/lib")
+    commit(inner, "in it")
+    whole = await do(box, "git_diff")
+    assert "Subproject commit" in whole
+    assert await do(box, "git_diff", path="vendor/lib") == whole
+
+
+@pytest.mark.parametrize(("first", "second"), [("x", "x/login"), ("x/login", "x")])
+async def test_a_branch_in_whose_place_a_folder_of_branches_would_be(
+    box: Toolbox, repo: Path, first: str, second: str
+) -> None:
+    git(repo, "branch", first)
+    text = await refused(box, "git_branch", name=second)
+    assert f"{first} exists and stands in the way" in text
+
+
 async def test_a_last_line_is_taken_for_a_number_of_lines(box: Toolbox) -> None:
     text = await do(box, "git_blame", path="a.txt", start=2, end="3")
     assert "two" in text and "three" in text and "one" not in text

@@ -10,7 +10,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.paths import WritablePath
-from toolcrib.git.conflicts import resolve, sides, view
+from toolcrib.git.conflicts import named_sides, resolve, sides, view
 from toolcrib.git.obstacles import refuse_to_overwrite
 from toolcrib.git.places import adapt_path
 from toolcrib.git.precautions import ask_about, names_of_going_on, refuse_beside_runs
@@ -90,6 +90,8 @@ async def git_conflicts(
             for name in wanted[:MAX_DISPLAYED_FILES]
             if not repository.is_hidden(name)
         ]
+        if whose := await named_sides(repository, status.in_progress):
+            parts.insert(0, whose)
     more = len(wanted) - MAX_DISPLAYED_FILES
     if more > 0:
         parts.append(f"and {more} more: {some_of(wanted[MAX_DISPLAYED_FILES:], 20)}")

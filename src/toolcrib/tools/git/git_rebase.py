@@ -18,7 +18,7 @@ from toolcrib.git.precautions import (
     refuse_hidden_changes,
 )
 from toolcrib.git.repository import Repository, open_repository
-from toolcrib.git.sequences import outcome, refuse_while_open
+from toolcrib.git.sequences import open_rebase, outcome, refuse_while_open
 from toolcrib.git.steps import git_step
 from toolcrib.git.written_names import names_by_rebase
 
@@ -66,5 +66,6 @@ async def git_rebase(
         written = await _names(repository, {"onto": onto, "action": action})
         await refuse_to_overwrite(repository, written)
         async with git_step(repository, git_rebase.name):
+            stopped = await open_rebase(repository) if action in ("continue", "skip") else None
             done = await repository.attempt("rebase", *args)
-            return await outcome(repository, "rebase", done, before)
+            return await outcome(repository, "rebase", done, before, stopped)

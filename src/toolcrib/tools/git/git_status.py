@@ -9,8 +9,8 @@ from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.attributes import filtered
 from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository
-from toolcrib.git.status import FileStatus, WorkingStatus, status_of
-from toolcrib.text.display import printable
+from toolcrib.git.status import FileStatus, WorkingStatus, status_of, submodules_of
+from toolcrib.text.display import printable, some_of
 
 MAX_LISTED = 300
 
@@ -32,7 +32,14 @@ async def git_status(path: WorkspacePath | None = None, *, ctx: Ctx) -> Result:
         status = await status_of(repository, *names)
         changed = [f.name for f in status.files if f.unstaged == "M"]
         without = await filtered(repository, changed) if repository.names_filters else {}
-        lines = [*headlines(status), *_files(status.files)]
+        submodules = await submodules_of(repository, *names)
+        lines = [*headlines(status, is_whole=not submodules), *_files(status.files)]
+        if submodules:
+            listed = some_of([printable(name) for name in submodules], 5)
+            first = repository.display(submodules[0])
+            lines.append(
+                f"changes inside submodules are not looked at: {listed}. path={first} shows them"
+            )
         if without:
             kinds = ", ".join(sorted(set(without.values())))
             lines.append(
@@ -42,8 +49,11 @@ async def git_status(path: WorkspacePath | None = None, *, ctx: Ctx) -> Result:
     return Result(text="\n".join(lines), data=_data(status))
 
 
-def headlines(status: WorkingStatus) -> list[str]:
-    """The branch, what it follows, and what git is in the middle of."""
+def headlines(status: WorkingStatus, *, is_whole: bool = True) -> list[str]:
+    """The branch, what it follows, and what git is in the middle of.
+
+    `is_whole`: without changes in the status there are none at all.
+    """
     line = status.branch or f"detached at {status.commit[:8]}"
     if not status.commit:
         line += " (no commit yet)"
@@ -57,7 +67,7 @@ def headlines(status: WorkingStatus) -> list[str]:
         open_files = len(status.unmerged)
         what = f"{open_files} in conflict" if open_files else "conflicts resolved"
         lines.append(f"in the middle of a {status.in_progress}: {what}")
-    if not status.files:
+    if not status.files and is_whole:
         lines.append("clean")
     return lines
 
