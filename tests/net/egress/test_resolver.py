@@ -8,6 +8,7 @@ import pytest
 
 from tests.cases import each_case
 from toolcrib.core.errors import Blocked, DnsFailure, TimedOut
+from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.resolver import Resolver, SystemLookup
 from toolcrib.net.egress.url import parse_url
@@ -145,3 +146,28 @@ async def test_a_cancelled_look_up_ends_at_once() -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert task.cancelled()
+
+
+async def test_localhost_is_the_loopback_that_the_networks_open() -> None:
+    """Whatever a name server or a file says of it: nothing else is connected to."""
+    work, given = resolver(["10.0.0.1", "127.0.0.1", "::1"])
+    both = EgressPolicy().widened(allow_networks=["127.0.0.0/8", "::1/128", "10.0.0.0/8"])
+    four = EgressPolicy().widened(allow_networks=["127.0.0.0/8"])
+    for url in ("http://localhost:3000/", "http://LOCALHOST./", "http://app.localhost/"):
+        found = [await work.approved(parse_url(url), rules) for rules in (four, both)]
+        assert [[str(a) for a in each] for each in found] == [["127.0.0.1"], ["127.0.0.1", "::1"]]
+    assert given.requested == 0
+    forbidden = EgressPolicy.of(
+        EgressConfig(allow_networks=["127.0.0.0/8"], deny_hosts=["127.0.0.1"])
+    )
+    near = EgressPolicy().widened(allow_networks=["127.0.0.2/32", "10.0.0.0/8"])
+    for url, rules in (
+        ("http://localhost/", forbidden),
+        ("http://localhost:22/", four),
+        ("http://localhost/", near),
+        ("http://localhost.localdomain/", both),
+        ("http://x.docker.internal/", both),
+    ):
+        with pytest.raises(Blocked):
+            await work.approved(parse_url(url), rules)
+    assert given.requested == 0

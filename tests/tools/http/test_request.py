@@ -338,6 +338,8 @@ async def test_redirects_on_the_same_host(server, box, status, method, becomes):
     assert (server.last.body != b"") == (becomes != "GET")
     assert result.data["redirects"][0]["status"] == status
     assert f"Redirected to {server.url}/y" in result.text
+    lost = f"(the body was not sent again: {status} makes it a GET)"
+    assert (lost in result.text) == (becomes == "GET")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from ipaddress import IPv4Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, Self
 
 from toolcrib.core.errors import Blocked, ConfigError, ToolError
@@ -144,6 +144,7 @@ Origin = tuple[str, str, int]
 SERVER_ADDRESS = IPv4Address("127.0.0.1")
 SERVER_HOSTS = frozenset({str(SERVER_ADDRESS), "localhost"})
 """Where servers of runs are reached; the name is read as that one address, and as no other."""
+LOOPBACK: Final = (SERVER_ADDRESS, IPv6Address("::1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +304,17 @@ class EgressPolicy:
         """Whether a target is a server of one of the conversation's own runs."""
         return target.port in self.servers and target.host in SERVER_HOSTS
 
+    def loopback(self, target: Target) -> tuple[IPAddress, ...]:
+        """What `localhost`, or a name under it, is read as where `allow_networks` opens that.
+
+        No name server decides on it; with an entry of its own in `allow_hosts` it is looked up.
+        """
+        if target.host != "localhost" and not target.host.endswith(".localhost"):
+            return ()
+        if self._opens(target):
+            return ()
+        return tuple(a for a in LOOPBACK if any(a in network for network in self.allow_networks))
+
     def _opens(self, target: Target) -> bool:
         origins = self.endpoints
         if target.scheme == TUNNEL:
@@ -325,6 +337,8 @@ class EgressPolicy:
 
     def _check_name(self, target: Target) -> None:
         host = target.host
+        if self.loopback(target):
+            return
         if host in LOCAL_NAMES or host.endswith(LOCAL_SUFFIXES):
             why = "is a name of this machine or its cluster"
             raise _blocked("host", target, why, self._hint(target))

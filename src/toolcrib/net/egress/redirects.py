@@ -71,11 +71,15 @@ def follow(request: Request, status: int, headers: Headers, *, allow_downgrade: 
     return _stripped(_with_method(request, status), target)
 
 
-def _with_method(request: Request, status: int) -> Request:
-    becomes_get = (status in (301, 302) and request.method == "POST") or (
-        status == 303 and request.method not in ("GET", "HEAD")
+def becomes_get(method: str, status: int) -> bool:
+    """Whether a redirect makes a GET without a body of a request."""
+    return (status in (301, 302) and method == "POST") or (
+        status == 303 and method not in ("GET", "HEAD")
     )
-    if not becomes_get:
+
+
+def _with_method(request: Request, status: int) -> Request:
+    if not becomes_get(request.method, status):
         return request
     headers = tuple((name, value) for name, value in request.headers if name not in ABOUT_BODY)
     return replace(request, method="GET", body=None, headers=headers)

@@ -106,7 +106,7 @@ class Resolver:
             return (plain(target.literal),)
         if policy.serves(target):
             return (SERVER_ADDRESS,)
-        addresses = await self.addresses(target.host)
+        addresses = policy.loopback(target) or await self.addresses(target.host)
         _check_answers(policy, target, addresses)
         return addresses
 

@@ -31,7 +31,7 @@ from toolcrib.files.edits.text_loader import NEVER_TEXT
 from toolcrib.files.paths import SafePath
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.policy import HostRule
-from toolcrib.net.egress.redirects import REDIRECT_STATUSES, SAFE
+from toolcrib.net.egress.redirects import REDIRECT_STATUSES, SAFE, becomes_get
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import Headers, Target, checked_headers, parse_url
 from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact_text
@@ -587,7 +587,7 @@ async def _result(
         if request.filter:
             notes.append("The filter was not used on this answer.")
     if response.redirects:
-        notes.append(f"Redirected to {url[:500]}")
+        notes.append(f"Redirected to {url[:500]}{_without_body(request, response)}")
     facts = [f"HTTP {response.status} {response.phrase}".rstrip()]
     facts += [data["content_type"][:80]] if data["content_type"] else []
     facts += [f"{len(response.body):,} bytes"] if response.body else []
@@ -600,6 +600,16 @@ async def _result(
         private=bool(request.auth),
         outside=outside,
     )
+
+
+def _without_body(request: ServiceRequest, response: Response) -> str:
+    """That a redirect made a GET of the request, if one did."""
+    method = request.method
+    for step in response.redirects:
+        if becomes_get(method, step.status):
+            what = "the body" if request.body is not None else method
+            return f" ({what} was not sent again: {step.status} makes it a GET)"
+    return ""
 
 
 def _advice(
