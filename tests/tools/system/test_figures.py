@@ -202,6 +202,14 @@ BERLIN = {"zone": "Europe/Berlin"}
         ({"zone": "Asia/Kathmandu", "at": "2026-01-01"}, ["00:00:00 Thursday", "+05:45"]),
         ({"zone": "UTC", "at": "1700000000"}, ["2023-11-14 22:13:20 Tuesday"]),
         ({"zone": "utc", "at": "2026-01-01T12:00:00+02:00"}, ["10:00:00"]),
+        (
+            {"zone": "est", "at": "2026-07-01 12:00", "to": "PST"},
+            ["12:00:00", "America/New_York, EDT", "09:00:00", "EST is read as America/New_York"],
+        ),
+        (
+            {"zone": "UTC", "at": "2026-01-01 9:00 CST"},
+            ["15:00:00", "Note: CST is read as America/Chicago"],
+        ),
     ],
 )
 async def test_times(machine: Machine, arguments: dict[str, Any], parts: list[str]) -> None:
@@ -216,6 +224,11 @@ async def test_times(machine: Machine, arguments: dict[str, Any], parts: list[st
         ({"zone": "../../etc/passwd"}, "no time zone"),
         ({"zone": "Tokio"}, "Did you mean Asia/Tokyo?"),
         ({"zone": "UTC-99"}, "more than any offset"),
+        ({"zone": "IST"}, "IST stands for several zones: Asia/Kolkata, Europe/Dublin, Asia/Jerus"),
+        ({"zone": "UTC", "at": "3pm IST"}, "IST stands for several zones"),
+        ({"zone": "Germany"}, "Germany is a country.\nIts zones: Europe/Berlin, Europe/Busingen."),
+        ({"to": "india"}, "Its zones: Asia/Kolkata."),
+        ({"zone": "United States"}, "Its zones: America/New_York, "),
         ({"at": "25:00"}, "no time"),
         ({"at": "13:00 pm"}, "no time"),
         ({"at": "2026-02-30"}, "no time"),

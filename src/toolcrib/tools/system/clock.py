@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from difflib import get_close_matches
 from functools import cache
+from pkgutil import get_data
 from zoneinfo import ZoneInfo, available_timezones
 
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.system.machine import time_zone_name
+from toolcrib.text.display import some_of
 
 FORMS = "Write 2026-03-29 02:30, 14:30, or the same with an offset: 2026-03-29T02:30+01:00."
 AHEAD = timedelta(days=370)
@@ -30,13 +33,28 @@ _ZONE = re.compile(
     r"(.*(?:\d|[ap]m|noon|night|day|tomorrow))\s+(?!am$|pm$)([A-Za-z][\w/+:-]+)", re.IGNORECASE
 )
 
+# Abbreviations are no names of zones. In the database some are, without summer time, which is
+# not what people mean who write them all year round.
+_ABBREVIATIONS = {
+    **dict.fromkeys(("pst", "pdt"), "America/Los_Angeles"),
+    **dict.fromkeys(("mst", "mdt"), "America/Denver"),
+    **dict.fromkeys(("cst", "cdt"), "America/Chicago"),
+    **dict.fromkeys(("est", "edt"), "America/New_York"),
+}
+_AMBIGUOUS = {"ist": "Asia/Kolkata, Europe/Dublin, Asia/Jerusalem"}
+MAX_LISTED = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A time zone and the name to show for it."""
+    """A time zone and the name to show for it.
+
+    `note` says how an abbreviation was read.
+    """
 
     name: str
     info: tzinfo
+    note: str = ""
 
 
 def zone_of(text: str) -> Zone:
@@ -44,9 +62,12 @@ def zone_of(text: str) -> Zone:
 
     Raises:
         NotFound: there is none of this name.
-        BadInput: several cities have it.
+        BadInput: several cities or zones have it.
     """
     wanted = text.strip()
+    if name := _ABBREVIATIONS.get(wanted.lower()):
+        note = f"{wanted.upper()} is read as {name}, with its summer time."
+        return Zone(name, ZoneInfo(name), note)
     if wanted.lower() in ("", "local", "system"):
         return local_zone()
     offset = _OFFSET.fullmatch(wanted)
@@ -58,9 +79,14 @@ def zone_of(text: str) -> Zone:
     names = _zones()
     plain = wanted.lower().replace(" ", "_")
     found = names.get(plain, [])
-    if len(found) > 1:
-        listed = ", ".join(found)
-        raise BadInput(f"{wanted[:40]} is in several zones: {listed}.", hint="Name one of them.")
+    if len(found) > 1 or plain in _AMBIGUOUS:
+        listed = _AMBIGUOUS.get(plain) or ", ".join(found)
+        raise BadInput(
+            f"{wanted[:40]} stands for several zones: {listed}.", hint="Name one of them."
+        )
+    if not found and (of_country := _zones_of_country(wanted)):
+        listed = some_of(of_country, MAX_LISTED)
+        raise NotFound(f"{wanted[:60]} is a country.", hint=f"Its zones: {listed}.")
     if not found:
         near = get_close_matches(plain, names, 4, 0.7)
         listed = ", ".join(dict.fromkeys(name for key in near for name in names[key]))
@@ -94,6 +120,21 @@ def _zones() -> dict[str, list[str]]:
     return found
 
 
+def _zones_of_country(name: str) -> list[str]:
+    """The zones of a country by its English name or code, the biggest first where it has many."""
+    known = {country[1].lower(): country[0] for country in _rows("iso3166.tab")}
+    code = known.get(name.lower(), name.upper())
+    return [zone[2] for zone in _rows("zone.tab") if zone[0] == code]
+
+
+def _rows(name: str) -> list[list[str]]:
+    """A table of the database of time zones; nothing where it came without."""
+    with suppress(OSError):
+        text = (get_data("tzdata", f"zoneinfo/{name}") or b"").decode()
+        return [line.split("\t") for line in text.splitlines() if line and line[0] != "#"]
+    return []
+
+
 def _same(name: str) -> tuple[str, ...]:
     """What tells zones apart: their offsets through a year."""
     info = ZoneInfo(name)
@@ -125,14 +166,15 @@ def moment_of(text: str, zone: Zone) -> tuple[datetime, list[str]]:
         when = _clock_time(wanted, now.replace(tzinfo=None, fold=0))
         if when is None and (named := _ZONE.fullmatch(wanted)) and not _DAY.fullmatch(named[2]):
             moment_of(named[1], zone)  # which says what is no time with or without a zone
-            moment, notes = moment_of(named[1], zone_of(named[2]))
-            return moment.astimezone(zone.info), notes
+            there = zone_of(named[2])
+            moment, notes = moment_of(named[1], there)
+            return moment.astimezone(zone.info), [*filter(None, (there.note,)), *notes]
         if when is None:
             when = datetime.fromisoformat(wanted)
         if when.tzinfo is not None:
             return when.astimezone(zone.info), []
         return _placed(when, zone)
-    except (ValueError, OverflowError, BadInput):
+    except (ValueError, OverflowError):
         raise BadInput(f"'{wanted[:60]}' is no time.", hint=FORMS) from None
 
 

@@ -39,6 +39,7 @@ def _answer(zone: str, at: str, to: str) -> Result:
     target = zone_of(to) if to.strip() else None
     try:
         when, notes = moment_of(at, source)
+        notes = [*filter(None, (source.note, target.note if target else "")), *notes]
         lines = [spelled_moment(when, source)]
         data = _facts(when, source)
         if target is not None:
