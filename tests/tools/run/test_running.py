@@ -316,8 +316,11 @@ async def test_undo_of_a_job_says_that_others_may_have_made_it(box: Toolbox, fol
     started = await fine(box, "run_command", command="touch up; sleep 1000", background=True)
     await until((folder / "up").exists)
     (folder / "mine.txt").write_text("by hand\n")
-    await fine(box, "stop_job", id=started.data["id"])
+    stopped = await fine(box, "stop_job", id=started.data["id"])
     noted = "and what others changed meanwhile"
+    assert f"It changed 2 files; undo_changes with id=1 takes that back, {noted}." in stopped.text
+    again = await fine(box, "stop_job", id=started.data["id"])
+    assert "It changed" not in again.text
     assert noted in (await fine(box, "list_changes")).text
     undone = await fine(box, "undo_changes")
     assert noted in undone.text and "mine.txt" in undone.text

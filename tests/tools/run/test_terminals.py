@@ -100,6 +100,31 @@ async def test_waits_for_text_in_new_output_and_not_in_what_was_typed(box: Toolb
     assert screen(displayed).count("ready") == 2
 
 
+async def test_a_later_wait_is_not_over_by_what_was_typed_or_stood_there(box: Toolbox) -> None:
+    terminal = await opened(box)
+    await call(box, "send_terminal", id=terminal, keys="echo ready<Enter>")
+    await call(box, "send_terminal", id=terminal, keys="sleep 2; echo ready<Enter>", wait="none")
+    displayed = await call(box, "read_terminal", id=terminal, text="ready", timeout=20)
+    assert displayed.data["came"] is True
+    assert [line.strip() for line in displayed.data["screen"]].count("ready") == 2
+    again = await call(box, "read_terminal", id=terminal, text="ready", timeout=5)
+    assert again.data["came"] is True
+    keys = "clear; sleep 1; echo clean''ed<Enter>"
+    await call(box, "send_terminal", id=terminal, keys=keys, timeout=1)
+    displayed = await call(box, "read_terminal", id=terminal, text="cleaned", timeout=5)
+    assert displayed.data["came"] is True
+
+
+async def test_a_stopped_terminal_says_what_it_changed(box: Toolbox) -> None:
+    terminal = await opened(box)
+    keys = "echo x > new.txt; echo mad''e<Enter>"
+    await call(box, "send_terminal", id=terminal, keys=keys, text="made")
+    stopped = await call(box, "stop_job", id=terminal)
+    assert "It changed 1 file; undo_changes with id=1 takes that back" in stopped.text
+    still = await opened(box)
+    assert "It changed" not in (await call(box, "stop_job", id=still)).text
+
+
 async def test_says_when_what_is_waited_for_has_not_come(box: Toolbox) -> None:
     terminal = await opened(box)
     displayed = await call(box, "read_terminal", id=terminal, text="never", timeout=0.2)

@@ -50,6 +50,7 @@ class Terminal:
         title: what was started.
         screen: what it shows.
         read_to: how many of the lines that scrolled away were already read.
+        typed_to: the line after the one in which the last keys were typed.
         old_bytes: bytes of output so far.
         exit_code: None while it runs.
         outcome: what became of the files that it changed, once it is over.
@@ -60,6 +61,7 @@ class Terminal:
         self.title = title
         self.screen = screen
         self.read_to = 0
+        self.typed_to = 0
         self.exit_code: int | None = None
         self.outcome: RunOutcome | None = None
         self._running = running
@@ -117,6 +119,7 @@ class Terminal:
         Raises:
             BrokenPipeError, ConnectionResetError: the program no longer reads.
         """
+        self.typed_to = self.mark()
         end = time.monotonic() + seconds
         lines = data.split(b"\r")
         for line in lines[:-1]:
@@ -131,6 +134,13 @@ class Terminal:
     def mark(self) -> int:
         """The number of the line after the one that the cursor is in; see `lines_from`."""
         return self.screen.grid.scrolled + self.screen.grid.row + 1
+
+    def unread(self) -> int:
+        """The line from which on output is new that came after the last keys.
+
+        Where the program has cleared the screen since, it may stand anywhere.
+        """
+        return max(self.read_to, self.typed_to) if self.mark() >= self.typed_to else self.read_to
 
     def lines_from(self, number: int) -> list[str]:
         """The lines from a number on, those that scrolled away included, as far as kept."""

@@ -8,7 +8,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, tool
+from toolcrib.execution.job_store import Record
 from toolcrib.execution.jobs import Jobs
+from toolcrib.files.changes.changes import Changes
+from toolcrib.text.display import counted
+
+MAX_LOOKED_THROUGH = 20
+"""Steps of others that were made while the job ended."""
 
 
 @tool(
@@ -36,10 +42,24 @@ async def stop_job(
             f"Job {job.id} belongs to another conversation.",
             hint=f"The user can stop it: toolcrib call stop_job id={job.id}",
         )
+    latest = [step.id for step in await ctx.use(Changes).steps(limit=1)]
     job = (await jobs.stop(job.id)).record
     if not job.is_over:
         text = f"Job {job.id} ({job.title}) was told to stop and is still cleaning up."
         follow = Next("read_job", {"id": job.id, "wait": "exit"})
         return Result(text=text, data={"id": job.id, "state": job.state}, next=follow)
-    text = f"Job {job.id} ({job.title}): {job.state}."
+    changed = await _changed(job, max(latest, default=0), ctx)
+    text = f"Job {job.id} ({job.title}): {job.state}.{changed}"
     return Result(text=text, data={"id": job.id, "state": job.state})
+
+
+async def _changed(job: Record, latest: int, ctx: Ctx) -> str:
+    """What the end of a job put into the undo log, after the step that was the latest."""
+    for step in await ctx.use(Changes).steps(limit=MAX_LOOKED_THROUGH):
+        if step.id > latest and (step.tool, step.session) == (job.tool, job.session):
+            files = counted(len(step.paths), "file")
+            if not step.undoable:
+                return f"\nIt changed {files}, which cannot be undone."
+            also = f", and {step.note}" if step.note else ""
+            return f"\nIt changed {files}; undo_changes with id={step.id} takes that back{also}."
+    return ""

@@ -34,5 +34,5 @@ async def read_terminal(
     """
     check_wait(wait, text)
     terminal = await ctx.use(Terminals).find(id, ctx)
-    came = await wait_for(ctx, terminal, wait, text, timeout, terminal.read_to, -1)
+    came = await wait_for(ctx, terminal, wait, text, timeout, terminal.unread(), -1)
     return await screen_result(ctx, terminal, read_terminal.name, came=came, lines=lines)

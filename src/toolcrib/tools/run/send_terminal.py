@@ -44,7 +44,7 @@ async def send_terminal(
     check_wait(wait, text)
     terminal = await ctx.use(Terminals).find(id, ctx)
     typed = encode(keys, application=terminal.screen.application_keys)
-    since, old = terminal.mark(), terminal.output_bytes
+    old = terminal.output_bytes
     try:
         await terminal.send(typed, ctx.remaining(TYPING_SECONDS))
     except (BrokenPipeError, ConnectionResetError, OSError):
@@ -54,5 +54,5 @@ async def send_terminal(
             f"Terminal {terminal.id} takes no more keys: its program is over.",
             hint=f"read_terminal id={terminal.id} shows its end; start_terminal starts another.",
         ) from None
-    came = await wait_for(ctx, terminal, wait, text, timeout, since, old)
+    came = await wait_for(ctx, terminal, wait, text, timeout, terminal.typed_to, old)
     return await screen_result(ctx, terminal, send_terminal.name, came=came)
