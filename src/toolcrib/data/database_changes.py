@@ -178,8 +178,6 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
         request |= {"sql": bare_sql(sql), "alone": is_alone}
         # By a journal that a run puts there SQLite would remove whichever file it names.
         access: Literal["write", "change"] = "change" if is_alone else "write"
-        if not is_alone:
-            stack.callback(_remove_empty_journal, path.settled())
         only = [opened.descriptors[0]]
         found, before = await workers.run(
             task("sqlite", "snapshot", access), request, b"", ctx.deadline, only
@@ -190,6 +188,8 @@ async def change(source: Source, sql: str, ctx: Ctx) -> tuple[Mapping[str, Any],
         done, _ = await workers.run(
             task("sqlite", "apply", access), request, b"", ctx.deadline, only
         )
+        if not is_alone:
+            _remove_empty_journal(path.settled())
         after = EntryState.of(os.fstat(only[0]))
     made = Change("write", path.settled(), number=1)
     made.before, made.after, made.undoable = state, after, bool(done["whole"])

@@ -1,8 +1,8 @@
 """What stands in front of git while runs go on, which could lead it elsewhere at any moment.
 
 It does as it is told, and a run may exchange a folder for a link, or a file for another one,
-between two of its steps. So it sees and writes the workspace alone then, and of what is protected
-there it writes nothing and reads what any run may read.
+between two of its steps. So it sees and writes the workspace alone then; of what is protected
+there only files that are as in the last commit, which any run may read, are as always.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Busy
+from toolcrib.files.live_runs import without_runs
 from toolcrib.files.paths import Workspace
 from toolcrib.git.layout import stored_file
 from toolcrib.system.removal import remove
 from toolcrib.system.threads import random_id
 
 if TYPE_CHECKING:
-    from toolcrib.execution.sandbox.masks import Mask
+    from toolcrib.execution.sandbox.masks import Kind, Mask
 
 Published = Callable[[Sequence[str]], Awaitable[set[str]]]
 """Gives those of some files whose content any run may read elsewhere."""
+HIDDEN: Kind = "hidden file"
 Mount = tuple[str, tuple[str, ...]]
 """A place, and the words before it that say how something stands over it."""
-MAX_COVERED = 2_500
-"""Mounts that bubblewrap can be told of."""
+MAX_COVERED, MAX_EMPTIED = 2_500, 300
+"""Mounts that bubblewrap can be told of; and those of files, of which each takes it longer."""
 ISOLATED = ("--unshare-net", "--unshare-ipc", "--unshare-pid", "--proc", "/proc", "--dev", "/dev")
 OF_ETC = ("/etc/passwd", "/etc/group")
 """What it reads there to know the user's name."""
@@ -73,14 +75,8 @@ class Cover:
         if sys.platform == "win32" or report.level != "strong":
             yield []
             return
-        masks = await sandbox.protected()
-        found = await asyncio.to_thread(lambda: list(islice(_expanded(masks), MAX_COVERED + 1)))
-        if len(found) > MAX_COVERED:
-            raise Busy(
-                "Too many protected names to work here while programs run.",
-                hint="Stop the programs in the background first (list_jobs, stop_job).",
-            )
-        hidden = [mask.path for mask in found if mask.kind == "hidden file"]
+        found = await covered(ctx)
+        hidden = [mask.path for mask in found if mask.kind == HIDDEN]
         seen = await self.published(hidden) if self.published is not None and hidden else set()
         folder = self.temporary / f"{random_id(16)}.cover"
         roots = [root.real for root in ctx.use(Workspace).roots]
@@ -106,7 +102,36 @@ class Cover:
         return [*system(), *ISOLATED, *words]
 
 
-def _expanded(masks: Iterable[Mask]) -> Iterator[Mask]:
+async def is_covering(ctx: Ctx) -> bool:
+    """Whether git would be covered at this moment."""
+    from toolcrib.execution.sandbox.sandbox import Sandbox
+
+    with without_runs() as is_alone:
+        if is_alone:
+            return False
+    return sys.platform != "win32" and (await ctx.use(Sandbox).report()).level == "strong"
+
+
+async def covered(ctx: Ctx) -> list[Mask]:
+    """What is covered while runs go on.
+
+    Raises:
+        Busy: more is protected than can be covered.
+    """
+    from toolcrib.execution.sandbox.sandbox import Sandbox
+
+    masks = await ctx.use(Sandbox).protected()
+    found = await asyncio.to_thread(lambda: list(islice(_single(masks), MAX_COVERED + 1)))
+    emptied = sum(mask.kind == HIDDEN for mask in found)
+    if len(found) > MAX_COVERED or emptied > MAX_EMPTIED:
+        raise Busy(
+            "Too many protected names to work here while programs run.",
+            hint="Stop the programs in the background first (list_jobs, stop_job).",
+        )
+    return found
+
+
+def _single(masks: Iterable[Mask]) -> Iterator[Mask]:
     """Masks for git: single files of what is hidden, and of modules what git obeys alone.
 
     No run changes what modules and working trees have of their own, and git may. It blocks.
@@ -123,22 +148,20 @@ def _expanded(masks: Iterable[Mask]) -> Iterator[Mask]:
         elif mask.kind == "hidden folder":
             yield Mask(mask.path, "fixed")
             for path, _, files in os.walk(mask.path):
-                yield from (Mask(f"{path}/{name}", "hidden file") for name in files)
+                yield from (Mask(f"{path}/{name}", HIDDEN) for name in files)
         else:
             yield mask
 
 
 def _mounts(masks: Iterable[Mask], folder: Path) -> Iterator[Mount]:
-    """What stands over them. It blocks, and writes files of ours.
-
-    The place is named as a source too: where it is gone, bubblewrap would make it, and fails.
-    """
+    """What stands over them. It blocks, and writes files of ours."""
+    empty = stored_file(folder / "empty", b"")
     for number, mask in enumerate(masks):
         if mask.kind == "fixed":
             yield mask.path, ("--ro-bind", mask.path)
-        elif mask.kind in ("hidden file", "copy") and _is_plain(mask.path):
-            source = stored_file(folder / str(number), mask.data)
-            yield mask.path, ("--ro-bind", mask.path, mask.path, "--ro-bind", source)
+        elif mask.kind in (HIDDEN, "copy") and _is_plain(mask.path):
+            source = stored_file(folder / str(number), mask.data) if mask.data else empty
+            yield mask.path, ("--ro-bind", source)
 
 
 def _is_plain(path: str) -> bool:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from toolcrib.core.errors import Conflict
+from toolcrib.core.errors import Busy, Conflict
+from toolcrib.git.cover import HIDDEN, covered, is_covering
 from toolcrib.git.repository import Repository, entries_of, lines_of, text_of
 from toolcrib.git.written_names import MODULE, hidden_names
 from toolcrib.text.display import printable, some_of
@@ -51,6 +52,7 @@ async def refuse_to_overwrite(
         return not sources or name in new or (bool(bases) and name not in old)
 
     written = [n for n in wanted if known.get(n, ("", ""))[0] != MODULE and is_written(n)]
+    await refuse_covered(repository, written)
     found = await asyncio.to_thread(
         lambda: list(_obstacles(repository.layout.top, written, known.keys()))
     )
@@ -73,6 +75,47 @@ async def refuse_to_overwrite(
         )
 
 
+async def refuse_covered(repository: Repository, names: Iterable[str]) -> None:
+    """Refuse to write beside a run what is protected: git would leave it, and say that it did it.
+
+    Raises:
+        Busy: naming it.
+    """
+    top = repository.layout.top
+    protected = list(filter(repository.is_protected, names))
+    there = await asyncio.to_thread(
+        lambda: [name for name in protected if os.path.lexists(f"{top}/{name}")]
+    )
+    if there and repository.confinement is None and await is_covering(repository.ctx):
+        raise Busy(
+            f"{printable(there[0])} is protected, and not written while programs run.",
+            hint="Stop the programs in the background first (list_jobs, stop_job).",
+        )
+
+
+async def refuse_unseen_changes(repository: Repository) -> None:
+    """Refuse to write an index beside a run that would take a protected file for unchanged.
+
+    Git does not see it then, and believes what it sees from then on.
+
+    Raises:
+        Busy: naming one that is not as in the last commit.
+    """
+    if repository.confinement is not None or not await is_covering(repository.ctx):
+        return
+    hidden = [mask.path for mask in await covered(repository.ctx) if mask.kind == HIDDEN]
+    unseen = set(hidden) - await repository.published(hidden)
+    inside = f"{repository.layout.top}/"
+    names = [path.removeprefix(inside) for path in unseen if path.startswith(inside)]
+    found = entries_of(await repository.read("ls-files", "-z", "--", *names)) if names else []
+    if found:
+        raise Busy(
+            f"{printable(found[0])} is protected, known to git and not as in the last commit: "
+            "git does not see it while programs run.",
+            hint="Stop the programs in the background first (list_jobs, stop_job).",
+        )
+
+
 async def _index(repository: Repository) -> dict[str, tuple[str, str]]:
     """Mode and object of all files that git knows."""
     known = {}
@@ -88,11 +131,12 @@ async def _contents(
 ) -> dict[str, set[str]]:
     """The objects of files in some commits, by name; those that are files there alone.
 
-    Git takes no name with an end of line here: it counts as written, with no object.
+    Git takes no name with or at an end of line here: it counts as written, with no object.
     """
-    found: dict[str, set[str]] = {name: set() for name in names if "\n" in name}
+    unnamed = {name for name in names if "\n" in name or name.endswith("\r")}
+    found: dict[str, set[str]] = {name: set() for name in unnamed}
     for source in sources:
-        plain = [name for name in names if "\n" not in name]
+        plain = [name for name in names if name not in unnamed]
         given = "".join(f"{source}:{name}\n" for name in plain)
         output = await repository.read(
             "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=given
@@ -146,8 +190,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def _unknown_beneath(top: str, folder: str, known: Collection[str]) -> Iterator[str]:
-    for path, _, files in os.walk(f"{top}/{folder}"):
-        for file in files:
+    for path, folders, files in os.walk(f"{top}/{folder}"):
+        links = [each for each in folders if Path(path, each).is_symlink()]
+        for file in (*files, *links):
             name = f"{path}/{file}".removeprefix(f"{top}/")
             if name not in known:
                 yield name

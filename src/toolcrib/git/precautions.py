@@ -32,6 +32,7 @@ from toolcrib.files.repositories.unfinished import (
 )
 from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
+from toolcrib.git.obstacles import refuse_covered
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.written_names import (
@@ -60,8 +61,12 @@ async def names_that_act(repository: Repository, names: Iterable[str]) -> list[s
 async def ask_about(
     ctx: Ctx, arguments: Mapping[str, Any], names_of: NamesOf, path: SafePath | None = None
 ) -> Decision | None:
-    """Ask where git would write protected files; None where it would not, or fails anyway."""
-    with suppress(ToolError):
+    """Ask where git would write protected files; None where it would not, or fails anyway.
+
+    Raises:
+        Busy: it could not, beside a run.
+    """
+    try:
         async with open_repository(ctx, path) as repository:
             try:
                 names = await names_of(repository, arguments)
@@ -70,6 +75,7 @@ async def ask_about(
                 why = "it cannot be told whether it writes files that act"
                 return Decision("ask", why, judged=ANY_NAME)
             if found := await names_that_act(repository, names):
+                await refuse_covered(repository, found)
                 listed = some_of(found, 5)
                 # What was allowed is what it would write now, not what a branch holds later.
                 references = await repository.run(
@@ -78,6 +84,10 @@ async def ask_about(
                 state = digest_of(bytes(references)).hexdigest()[:8]
                 why = f"it writes {listed}, on which other programs act (branches as of {state})"
                 return Decision("ask", why, explicit=True, judged=json.dumps(found))
+    except Busy:
+        raise
+    except ToolError:
+        pass
     return None
 
 

@@ -153,26 +153,28 @@ class Repository:
             seconds=seconds,
             passed_on=passed_on,
             plain=plain,
-            published=self._published,
+            published=self.published,
         )
 
-    async def _published(self, paths: Sequence[str]) -> set[str]:
-        """Those files that are as in the last commit, which any run may read."""
+    async def published(self, paths: Sequence[str]) -> set[str]:
+        """Those files that are as in the last commit or the index, which any run may read."""
         names = {path: path.removeprefix(f"{self.layout.top}/") for path in paths}
         fresh = {p: n for p, n in names.items() if p not in self.known_published and n != p}
         plain = [path for path, name in fresh.items() if "\n" not in name]
         if plain:
+            given = "".join(f"HEAD:{names[path]}\n:{names[path]}\n" for path in plain)
             done = await self.program.run(
                 self.ctx,
                 ["cat-file", "--batch-check=%(objectname)"],
                 cwd=self.folder,
                 env=self.outside or self.environment,
-                stdin=os.fsencode("".join(f"HEAD:{names[path]}\n" for path in plain)),
+                stdin=os.fsencode(given),
             )
-            lines = lines_of(bytes(done.stdout))
-            now = await asyncio.to_thread(lambda: list(map(blob_hash, plain, map(len, lines))))
-            same = zip(plain, lines, now, strict=False)
-            self.known_published.update((path, line == digest) for path, line, digest in same)
+            known = lines_of(bytes(done.stdout))
+            digits = 2 * HASH_SIZES[self.value("extensions.objectformat").lower() == "sha256"]
+            now = await asyncio.to_thread(lambda: [blob_hash(path, digits) for path in plain])
+            pairs = zip(plain, now, known[::2], known[1::2], strict=False)
+            self.known_published.update((path, digest in two) for path, digest, *two in pairs)
         return {path for path in paths if self.known_published.get(path)}
 
     async def run(

@@ -231,7 +231,8 @@ async def _restore_files(
 ) -> None:
     known, left = await _tracked(repository, names)
     # What a merge wrote though it was left out goes; what stood there before is the user's.
-    wanted = [name for name in names if name not in left or name not in left_out]
+    held = {name for name, state in then.files.items() if state != GONE}
+    wanted = [name for name in names if name not in (left & left_out) - held]
     from_index = [n for n in wanted if n not in then.files and n in known]
     gone = [n for n in wanted if then.files.get(n) == GONE]
     gone += [n for n in wanted if n not in then.files and n not in known]

@@ -129,7 +129,8 @@ async def take_snapshot(
     found.refs = await repository.references("refs/heads", "refs/tags", "refs/stash")
     if "refs/stash" in found.refs:
         output = await repository.read("stash", "list", "--format=%H %gs")
-        found.stashes = [(line[:40], line[41:]) for line in lines_of(output)]
+        parted = (line.partition(" ") for line in lines_of(output))
+        found.stashes = [(commit, message) for commit, _, message in parted]
     status = await status_of(repository, untracked="all" if files else "no")
     found.index = await _index(repository, status.files)
     if found.index.startswith("blob "):

@@ -22,7 +22,11 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories.places import is_repository, names_of_repository
 from toolcrib.files.trees import TreeReader
 from toolcrib.git.layout import find_layout
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import (
+    refuse_covered,
+    refuse_to_overwrite,
+    refuse_unseen_changes,
+)
 from toolcrib.git.precautions import acting_unasked, repositories_among
 from toolcrib.git.repository import Repository, inside_of, opened
 from toolcrib.git.restoration import affected, refuse_stale, restore, restore_files
@@ -62,6 +66,7 @@ async def git_step(
     """
     ctx = repository.ctx
     changes = ctx.use(Changes)
+    await refuse_unseen_changes(repository)
     moment = before or await take_snapshot(repository, files=files, untracked=untracked)
     about = {
         "root": repository.folder.root.real,
@@ -214,6 +219,7 @@ async def undo_git_step(ctx: Ctx, step: LoggedStep, tool: str) -> list[str]:
             await refuse_stale(repository, now, after, before, files=files)
         names = sorted(await affected(repository, now, before)) if files else []
         # Git takes a folder away where it writes a file, whatever lies in it.
+        await refuse_covered(repository, names)
         await refuse_to_overwrite(repository, await _folders_among(repository, names))
         made = await repositories_among(repository.layout.top, names)
         if found := [f for f in made if not is_repository(names_of_repository(f))]:

@@ -235,11 +235,10 @@ async def test_a_link_leads_git_to_nothing_protected(
     write(repo, **{".env": "KEY=LOGIN77\n", ".aws/credentials": "LOGIN77\n", "plain": "read\n"})
     write(repo, **{".vscode/tasks.json": "{}\n"})
     await start(box, "sleep 99")
-    visible = set(map(str, (repo / ".env", repo / ".vscode/tasks.json")))
 
     async def published(paths: Sequence[str]) -> set[str]:
         assert sorted(paths) == sorted(map(str, (repo / ".env", repo / ".aws/credentials")))
-        return visible
+        return {str(repo / ".env")}
 
     cover = Cover((), (), sees_all=False, temporary=tmp_path)
     for each, env in ((cover, ""), (replace(cover, published=published), "KEY=LOGIN77\n")):
@@ -260,23 +259,63 @@ async def test_a_link_leads_git_to_nothing_protected(
         assert not list(tmp_path.glob("*.cover"))
 
 
-@pytest.mark.parametrize("is_changed", [False, True])
-async def test_a_protected_file_that_git_knows_is_what_it_was(
-    box: Toolbox, repo: Path, is_changed: bool
-) -> None:
+async def test_a_protected_file_that_git_knows_is_what_it_was(box: Toolbox, repo: Path) -> None:
     write(repo, **{".env": "KEY=1\n", ".ssh/config": "Host *\n"})
     commit(repo, "with a key")
-    if is_changed:
-        (repo / ".env").write_text("KEY=2\n")
-    git(repo, "checkout", "-qb", "other")
+    write(repo, **{"x/.env": "KEY=3\n"})
+    git(repo, "add", "x/.env")
     before = (await fine(box, "git_status")).text
     await start(box, "sleep 99")
     assert (await fine(box, "git_status")).text == before
     (repo / "a.txt").write_text("new\n")
-    done = await box.call("git_commit", {"message": "all", "all": True})
-    assert done.error is None, done.text
+    await fine(box, "git_commit", message="all", all=True)
     assert git(repo, "show", "HEAD:.env") == "KEY=1\n"
-    assert (repo / ".env").read_text() == f"KEY={1 + is_changed}\n"
+    assert git(repo, "status", "--porcelain") == ""
+
+
+async def test_a_change_that_git_cannot_see_is_not_forgotten(box: Toolbox, repo: Path) -> None:
+    write(repo, **{".env": "PORT=1\n"})
+    commit(repo, "port")
+    write(repo, **{".env": "PORT=2\n", "new": "n\n"})  # of the same size, in the same second
+    await start(box, "sleep 99")
+    for tool, arguments in {
+        "git_add": {"paths": ["new"]},
+        "git_commit": {"message": "all", "all": True},
+        "git_stash": {},
+    }.items():
+        refused = await box.call(tool, arguments)
+        assert refused.error is not None and refused.error.code == "busy", refused.text
+        assert refused.error.message.startswith(".env is protected, known to git")
+    await fine(box, "git_diff")
+    assert " M .env" in git(repo, "status", "--porcelain")
+    assert (repo / ".env").read_text() == "PORT=2\n"
+
+
+async def test_what_is_protected_is_not_written_by_half(box: Toolbox, repo: Path) -> None:
+    write(repo, **{".vscode/tasks.json": "{}\n"})
+    commit(repo, "base")
+    on_a_side(repo, **{".vscode/tasks.json": "[]\n", "b": "b\n"})
+    await start(box, "sleep 99")
+    calls: dict[str, dict[str, object]] = {
+        "git_checkout": {"branch": "side"},
+        "git_merge": {"branch": "side"},
+        "git_pick": {"commits": ["side"]},
+    }
+    for tool, arguments in calls.items():
+        refused = await box.call(tool, arguments)
+        assert refused.error is not None and refused.error.code == "busy", refused.text
+    assert git(repo, "status", "--porcelain") == ""
+    assert not (repo / "b").exists()
+
+
+async def test_so_much_is_protected_that_it_waits(box: Toolbox, repo: Path) -> None:
+    (repo / ".gitignore").write_text(".env.*\n")
+    for number in range(310):
+        (repo / f".env.{number}").write_text("K=1\n")
+    await start(box, "sleep 99")
+    refused = await box.call("git_status", {})
+    assert refused.error is not None and refused.error.code == "busy", refused.text
+    assert "Too many protected names" in refused.error.message
 
 
 async def test_git_goes_on_with_nothing_that_a_program_may_change(box: Toolbox, repo: Path) -> None:

@@ -50,3 +50,17 @@ async def test_undo_keeps_what_an_index_is_told_of_files(box: Toolbox, repo: Pat
     await do(box, "undo_changes")
     assert git(repo, "ls-files", "-v") == before
     assert (repo / "two").read_text() == "ours alone\n"
+
+
+async def test_what_the_user_changed_of_what_is_left_out_comes_back(
+    box: Toolbox, repo: Path
+) -> None:
+    write(repo, **{"in/f": "1\n", "out/f": "1\n"})
+    commit(repo, "base")
+    git(repo, "sparse-checkout", "set", "in")
+    write(repo, **{"in/f": "mine\n", "out/f": "mine too\n"})
+    git(repo, "update-index", "--no-skip-worktree", "out/f")
+    await do(box, "git_stash")
+    await do(box, "undo_changes")
+    assert (repo / "in/f").read_text() == "mine\n"
+    assert (repo / "out/f").read_text() == "mine too\n"

@@ -171,6 +171,22 @@ async def test_a_link_in_the_place_of_a_folder_stays(box: Toolbox, repo: Path) -
     assert (repo / "d").is_symlink()
 
 
+async def test_a_link_to_a_folder_beneath_stays(box: Toolbox, repo: Path) -> None:
+    on_a_side(repo, d="a file\n")
+    write(repo, **{"own/x": "mine\n", "d/keep": "", ".git/info/exclude": "own\nd\n"})
+    (repo / "d/keep").unlink()
+    (repo / "d/link").symlink_to("../own")
+    text = await refused(box, "git_checkout", branch="side", paths=["d"])
+    assert f"{OVERWRITTEN}: d/link" in text
+
+
+async def test_a_name_that_ends_with_a_return_stays(box: Toolbox, repo: Path) -> None:
+    on_a_side(repo, **{"d\r": "theirs\n"})
+    write(repo, **{"d\r": "mine\n", ".git/info/exclude": "d*\n"})
+    assert OVERWRITTEN in await refused(box, "git_checkout", branch="side", paths=["."])
+    assert (repo / "d\r").read_text() == "mine\n"
+
+
 async def test_other_line_ends_stay(box: Toolbox, repo: Path) -> None:
     write(repo, **{".gitattributes": "* text=auto\n"})
     commit(repo, "attributes")

@@ -102,7 +102,7 @@ async def _abort(repository: Repository, status: WorkingStatus) -> str:
     what, names = status.in_progress, [file.name for file in status.unmerged]
     if what not in GOING_ON and not names:
         raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
-    if what in GOING_ON and what != "merge":
+    if what in GOING_ON and what != "merge" and not repository.is_trusted:
         refuse_beside_runs(repository)
     async with git_step(repository, git_conflicts.name):
         if what in GOING_ON:
