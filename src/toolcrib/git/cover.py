@@ -93,6 +93,8 @@ class Cover:
                 await asyncio.to_thread(remove, folder)
 
     def _view(self) -> list[str]:
+        if sys.platform == "win32":
+            return []
         from toolcrib.execution.sandbox.layout import system
 
         if self.sees_all:
@@ -136,6 +138,8 @@ def _single(masks: Iterable[Mask]) -> Iterator[Mask]:
 
     No run changes what modules and working trees have of their own, and git may. It blocks.
     """
+    if sys.platform == "win32":
+        return
     from toolcrib.execution.sandbox.masks import IN_REPOSITORY, Mask
 
     for mask in masks:
