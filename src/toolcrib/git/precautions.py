@@ -34,7 +34,7 @@ from toolcrib.files.repositories.writes import made_repositories
 from toolcrib.git.layout import read_own
 from toolcrib.git.obstacles import refuse_covered
 from toolcrib.git.repository import Repository, lines_of, open_repository
-from toolcrib.git.status import status_of
+from toolcrib.git.status import in_progress, status_of
 from toolcrib.git.written_names import (
     names_between,
     names_by_pick,
@@ -200,6 +200,8 @@ async def names_of_going_on(repository: Repository, action: str) -> list[str]:
     """
     git_dir = repository.layout.git_dir
     names: list[str] = []
+    if not in_progress(repository) and not (await status_of(repository, untracked="no")).unmerged:
+        return names
     if action in ("continue", "skip"):
         todo = [words for name in TODO_LISTS for words in _orders(git_dir, name)]
         replayed = [word for order, *words in todo if order not in TARGETED for word in words]

@@ -337,6 +337,16 @@ async def test_git_goes_on_with_nothing_that_a_program_may_change(box: Toolbox, 
     await fine(box, "git_rebase", action="continue")
 
 
+async def test_where_nothing_goes_on_there_is_nothing_to_abort(box: Toolbox, repo: Path) -> None:
+    """Whatever is changed there: it is not busy, and nobody is asked."""
+    write(repo, **{".env": "K=1\n"})
+    commit(repo, "settings")
+    write(repo, **{".env": "K=2\n"})
+    for job in ("", await start(box, "sleep 99")):
+        refused = await box.call("git_conflicts", {"abort": True})
+        assert refused.error is not None and refused.error.code == "not_found", (job, refused.text)
+
+
 async def test_git_writes_no_folder_of_ours_but_its_own(
     box: Toolbox, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
