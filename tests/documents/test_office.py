@@ -74,8 +74,8 @@ async def test_books_are_read_in_the_order_of_their_spine(documents):
 async def test_slides_come_as_they_are_shown_with_their_notes(documents):
     found = await documents.read(pptx(order=(3, 1, 2)))
     assert [page.name for page in found.pages] == ["Closing", "Annual Harbour Report", "Figures"]
-    assert found.pages[0].text == "### Notes\n\nThank the pilots, marker HERON."
-    assert found.pages[1].text.endswith("### Notes\n\nSay hello first, marker OSPREY.")
+    assert found.pages[0].text == "### Speaker notes\n\nThank the pilots, marker HERON."
+    assert found.pages[1].text.endswith("### Speaker notes\n\nSay hello first, marker OSPREY.")
     assert "Notes" not in found.pages[2].text
 
 
@@ -95,7 +95,7 @@ async def test_many_slides_keep_their_own_notes(documents):
     found = await documents.read(pptx(slides, order=tuple(range(12, 0, -1))))
     assert [page.name for page in found.pages] == [f"Title {n}" for n in range(12, 0, -1)]
     for page, number in zip(found.pages, range(12, 0, -1), strict=True):
-        assert page.text == f"### Notes\n\nNote {number}\nand more"
+        assert page.text == f"### Speaker notes\n\nNote {number}\nand more"
     few = await documents.read(pptx(slides), pages="2,11")
     assert [page.name for page in few.pages] == ["Title 2", "Title 11"]
 

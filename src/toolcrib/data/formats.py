@@ -365,7 +365,7 @@ def _records(value: Any) -> list[dict[str, Any]]:
 
 
 def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """A table as a file: csv, tsv, json, jsonl or markdown.
+    """A table as a file: csv, tsv, json, jsonl or markdown; or its head and rows in JSON.
 
     Raises:
         BadInput: it is another format.
@@ -379,6 +379,8 @@ def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: s
     if form in ("json", "jsonl"):
         records = [json_numbers(dict(zip(columns, row, strict=True))) for row in rows]
         return _json(records, 1) + b"\n" if form == "json" else _json_lines(records)
+    if form == "rows":
+        return _json(json_numbers([columns, *rows]))
     if form == "markdown":
         return (markdown(columns, rows) + "\n").encode(errors="replace")
     raise BadInput(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NoResults, NotFound, TooLarge
+from toolcrib.core.errors import BadInput, MissingExtra, NoResults, NotFound, TooLarge
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Right
 from toolcrib.data.formats import ENDINGS, TABLES
-from toolcrib.execution.workers import Task
+from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath
@@ -31,6 +32,13 @@ CONVERT = Task(
     megabytes=1500,
     max_bytes=60_000_000,
     hint="Convert a part of it.",
+)
+WORKBOOK = Task(
+    "toolcrib.documents.writers.workbook:create",
+    "Making the document",
+    seconds=40.0,
+    megabytes=1500,
+    hint="Make several documents, or a shorter one.",
 )
 MAX_SENT_BYTES = 8_000_000
 """Bytes of files that are read here and sent; a child that is given files serves one call."""
@@ -119,20 +127,40 @@ def rights_with_output(*outputs: str) -> Any:
 
 
 def saved_format(path: SafePath | None) -> str:
-    """The format that the name of a file asks for; "" for no file.
+    """The format that the name of a file asks for; "" for no file, "rows" for a workbook.
 
     Raises:
         BadInput: no table is written in it.
     """
     if path is None:
         return ""
+    if is_workbook(path):
+        return "rows"
     found = ENDINGS.get(path.name.rpartition(".")[2].lower(), "")
     if found not in SAVED_FORMATS:
         raise BadInput(
             f"A table is not saved as {path.name}.",
-            hint="End the name in .csv, .tsv, .json, .jsonl or .md; create_document makes .xlsx.",
+            hint="End the name in .csv, .tsv, .json, .jsonl, .md or .xlsx.",
         )
     return found
+
+
+def is_workbook(path: SafePath) -> bool:
+    """Whether a file is to be an Excel workbook."""
+    return path.name.lower().endswith(".xlsx")
+
+
+async def workbook_of(table: bytes, ctx: Ctx) -> tuple[bytes, list[str]]:
+    """An Excel workbook of a table in JSON, and what is to be said of it.
+
+    Raises:
+        MissingExtra: what makes it is not installed.
+    """
+    if find_spec("xlsxwriter") is None:
+        raise MissingExtra("create", "Making a file of the kind XLSX")
+    request = {"title": "", "dates": True}
+    answer, content = await ctx.use(Workers).run(WORKBOOK, request, table, ctx.deadline)
+    return content, list(answer["notes"])
 
 
 async def save(tool: str, path: SafePath, content: bytes, ctx: Ctx) -> tuple[str, int]:
@@ -185,6 +213,9 @@ async def table_result(
     data = {key: answer[key] for key in answer if key != "notes"} | {"notes": answer["notes"]}
     rows = answer["rows"]
     if save_to is not None:
+        if is_workbook(save_to):
+            saved, notes = await workbook_of(saved, ctx)
+            lines += notes
         line, step = await save(tool, save_to, saved, ctx)
         lines.append(line)
         data |= {"saved": save_to.display, "step": step}

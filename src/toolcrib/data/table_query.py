@@ -203,7 +203,7 @@ def _answered(table: Table, wanted: TableRequest) -> tuple[dict[str, Any], bytes
     found = [[row[n] for n in places] for row in selected]
     formats = [table.formats[n] for n in places]
     stored = found
-    if wanted.drawn or wanted.save_as in ("json", "jsonl"):
+    if wanted.drawn or wanted.save_as in ("json", "jsonl", "rows"):
         stored = [list(map(as_json_cell, row, formats)) for row in found]
     if wanted.drawn:
         found = stored

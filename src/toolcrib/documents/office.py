@@ -467,7 +467,7 @@ def _slides(found: ExtractedDocument, deck: Presentation) -> list[DocumentPage]:
     for number, name in enumerate(deck.slides, 1):
         page = _slide(number, deck.in_order(name, texts[name]))
         notes = deck.notes(name)
-        text = f"{page.text}\n\n### Notes\n\n{notes}".strip() if notes else page.text
+        text = f"{page.text}\n\n### Speaker notes\n\n{notes}".strip() if notes else page.text
         pages.append(DocumentPage(number, text, page.name))
     return pages
 

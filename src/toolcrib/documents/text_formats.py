@@ -23,7 +23,7 @@ from toolcrib.documents.text import (
 )
 from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.cleaner import one_line
-from toolcrib.text.display import delimiter_of, formatted_json, markdown_table, rows_of
+from toolcrib.text.display import counted, delimiter_of, formatted_json, markdown_table, rows_of
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 FORWARDED = "message/rfc822"
@@ -58,7 +58,7 @@ def _mailbox(data: bytes) -> DocumentText:
         message = message_from_bytes(source, policy=policy.default)
         texts.append(f"# {_header(message, 'Subject') or '(no subject)'}\n\n{_message(message)}")
     cut = [f"Only the first {MAX_MESSAGES:,} messages are given."] * (len(parts) > MAX_MESSAGES)
-    title = f"{len(parts):,} messages"
+    title = counted(len(parts), "message")
     return _limited(made("eml", "\n\n".join(texts), title, *cut, messages=len(parts)))
 
 

@@ -755,7 +755,7 @@ async def test_what_other_tools_do_is_named(box: Toolbox, ws: Path) -> None:
         ("bad_input", "query_database", {"aggregate": ["median(id)"]}),
         ("bad_input", "query_database", {"aggregate": ["sum(id) as t"]}),
         ("bad_input", "query_database", {"group": ["month(day)"]}),
-        ("bad_input", "create_document", {"save_to": "x.xlsx"}),
+        ("bad_input", ".xlsx", {"save_to": "x.xls"}),
         ("unsupported_content", "query_database", {"path": "p.parquet"}),
     ):
         found = await refused(box, "query_table", code, **{"path": "o.csv", **more})
@@ -764,7 +764,7 @@ async def test_what_other_tools_do_is_named(box: Toolbox, ws: Path) -> None:
     assert "query_database" in found.render()
     for call in ({"to": "xlsx"}, {"action": "csv_to_xlsx"}, {"format": "XLSX"}):
         found = await refused(box, "convert_format", "bad_input", path="o.csv", **call)
-        assert "create_document" in found.render(), call
+        assert "table.xlsx" in found.render(), call
 
 
 @pytest.mark.parametrize(
@@ -833,3 +833,40 @@ async def test_dates_that_no_date_settles_are_told_where_they_matter(
     assert "read as day/month" not in found.text
     found = await ok(box, "query_database", source="s.csv", sql="SELECT day FROM data")
     assert "read as day/month" not in found.text
+
+
+INVOICES = """\
+Region;Umsatz;Datum;Nr;US
+Nord;1.234,50;03.02.2024;007;01/02/2024
+S\u00fcd;2.000,00;;008;03/04/2024
+"""
+
+
+async def test_tables_become_workbooks_with_numbers_and_dates(box, ws):
+    """Codes and what can be read in two ways stay as they are; what has no rows keeps its head."""
+    (ws / "sales.csv").write_text(INVOICES)
+    sql = "SELECT * FROM data"
+    calls = {
+        "a.xlsx": ("convert_format", {"path": "sales.csv", "to": "excel", "output": "a.xlsx"}),
+        "b.xlsx": ("query_table", {"source": "sales.csv", "save_to": "b.xlsx"}),
+        "c.xlsx": ("query_database", {"source": "sales.csv", "sql": sql, "save_to": "c.xlsx"}),
+    }
+    for name, (tool, arguments) in calls.items():
+        await ok(box, tool, **arguments)
+        first, second = (await ok(box, "query_table", path=name)).data["rows"]
+        assert first[:3] == ["Nord", "1234.5", "2024-02-03"]
+        assert (second[1], not second[2]) == ("2000", True)
+        assert tool == "query_database" or first[3:] == ["007", "01/02/2024"]
+    none = await ok(box, "query_table", path="a.xlsx", filter="Nr = 1", save_to="none.xlsx")
+    assert "0 rows" in none.text
+    result = await ok(box, "query_table", path="none.xlsx")
+    assert [column["name"] for column in result.data["columns"]] == INVOICES.split("\n")[0].split(
+        ";"
+    )
+    for arguments in ({"to": "xlsx"}, {"to": "xlsx", "output": "a.csv"}):
+        given = {"path": "sales.csv", **arguments}
+        error = (await box.call("convert_format", given)).error
+        assert error is not None and ".xlsx" in error.hint
+    await refused(box, "convert_format", "bad_input", input="[]", to="xlsx", output="e.xlsx")
+    ragged = '{"A": [], "B": [[1, 2], [3]]}'
+    await ok(box, "convert_format", input=ragged, to="xlsx", output="ragged.xlsx")

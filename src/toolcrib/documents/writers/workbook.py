@@ -64,7 +64,7 @@ def prepare() -> None:
 
 
 def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The workbook; `request` has `title`.
+    """The workbook; `request` has `title`, and `dates` where texts of rows may be dates.
 
     Raises:
         BadInput: the content has no table.
@@ -82,7 +82,7 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     names: set[str] = set()
     styles: dict[str, Any] = {}
     notes: list[str] = []
-    sheets = _sheets(data.decode(), notes)
+    sheets = _sheets(data.decode(), notes, dates=request.get("dates", False))
     for name, rows in sheets:
         sheet = book.add_worksheet(_free_name(name, names))
         sheet.freeze_panes(1, 0)
@@ -100,10 +100,10 @@ def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     return {"notes": [*_left_out(data.decode()), *_formulas(sheets), *notes]}, buffer.getvalue()
 
 
-def _sheets(content: str, notes: list[str]) -> Sheets:
+def _sheets(content: str, notes: list[str], *, dates: bool) -> Sheets:
     """The tables of JSON or Markdown with their names, checked."""
     found = list(_of_json(content) if _is_json(content) else _of_markdown(content, notes))
-    if not found:
+    if not any(rows for _, rows in found):
         raise BadInput(
             "There is no table in the content.",
             hint="Send Markdown tables, each under a heading that names its sheet, or JSON rows.",
@@ -117,7 +117,7 @@ def _sheets(content: str, notes: list[str]) -> Sheets:
         longest = max((len(c) for row in rows for c in row if isinstance(c, str)), default=0)
         if longest > MAX_CELL_CHARS:
             raise TooLarge(f"A cell has {longest:,} characters, more than {MAX_CELL_CHARS:,}.")
-    return found
+    return [(name, _with_dates(rows, notes)) for name, rows in found] if dates else found
 
 
 def _is_json(content: str) -> bool:
@@ -191,6 +191,24 @@ def _of_json(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
             else:
                 table.append([_cell(cell) for cell in (row if isinstance(row, list) else [row])])
         yield name, table
+
+
+def _with_dates(rows: list[list[Cell]], notes: list[str]) -> list[list[Cell]]:
+    """Rows whose columns of dates are such, and no texts."""
+    if len(set(map(len, rows))) != 1:  # nothing, or no columns
+        return rows
+    head, *rest = rows
+    columns: list[Sequence[Cell]] = []
+    for name, cells in zip(head, zip(*rest, strict=True), strict=bool(rest)):
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        columns.append(cells)
+        if column_format(texts).type == "date" and len(texts) + cells.count(None) == len(cells):
+            typed, doubtful = _typed(texts)
+            dates = iter(typed)
+            columns[-1] = [None if cell is None else next(dates) for cell in cells]
+            if doubtful:
+                notes.append(f"{name} stays text, for {doubtful} can be read in two ways.")
+    return [head, *map(list, zip(*columns, strict=True))]
 
 
 def _cell(value: Any) -> Cell:

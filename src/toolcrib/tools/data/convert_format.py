@@ -9,7 +9,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, other_names, tool
 from toolcrib.data.formats import ENDINGS, FORMATS, TABLES
-from toolcrib.data.table_files import CONVERT, rights_with_output, save
+from toolcrib.data.table_files import CONVERT, is_workbook, rights_with_output, save, workbook_of
 from toolcrib.execution.workers import Workers
 from toolcrib.files.content.kinds import kind_of
 from toolcrib.files.new_names import refuse_file_name, refuse_source
@@ -26,23 +26,21 @@ ACTIONS = {
     "compress": ("", "gzip"),
     "decompress": ("gzip", "text"),
 }
+BINARY = {"gzip": "data.json.gz", "xlsx": "table.xlsx"}
+"""What cannot be shown, each with a name for its file."""
 
 
 def adapt(arguments: dict[str, Any]) -> None:
     """Take `action="csv_to_json"` and the like; names come without underscores."""
     action = str(arguments.pop("action", "")).lower()
-    names = ("to", "format", "toformat", "targetformat")
-    targets = (action, *(str(arguments.get(name, "")).lower() for name in names))
-    if any(target.endswith(("xlsx", "excel")) for target in targets):
-        raise BadInput(
-            "XLSX is not written here.",
-            hint='create_document path="table.xlsx" makes it of rows: convert to json first.',
-        )
+    for name in ("to", "format", "toformat", "targetformat"):
+        if str(arguments.get(name)).lower() == "excel":
+            arguments[name] = "xlsx"
     if not action:
         return
     source, _, target = action.partition("_to_")
     source, target = ACTIONS.get(action, (source, target))
-    arguments.setdefault("to", target or action)
+    arguments.setdefault("to", {"excel": "xlsx"}.get(target, target) or action)
     if source:
         arguments.setdefault("fromformat", source)
 
@@ -64,7 +62,18 @@ def adapt(arguments: dict[str, Any]) -> None:
 )
 async def convert_format(
     to: Literal[
-        "csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip", "text"
+        "csv",
+        "tsv",
+        "json",
+        "jsonl",
+        "yaml",
+        "toml",
+        "xml",
+        "markdown",
+        "xlsx",
+        "base64",
+        "gzip",
+        "text",
     ],
     path: WorkspacePath | None = None,
     input: str = "",  # noqa: A002 - its plain name
@@ -76,7 +85,7 @@ async def convert_format(
     """Convert a file or text into another format.
 
     `from_format` is known from the name of the file, else guessed. To get text
-    decodes base64 and unpacks gzip. XLSX is read too. Without `output` the result is shown.
+    decodes base64 and unpacks gzip. Without `output` the result is shown.
     """
     if (path is None) == (not input):
         raise BadInput("Give 'path' or 'input', one of them.", hint='As path="table.csv".')
@@ -93,11 +102,16 @@ async def convert_format(
         await refuse_source(output, path, ctx)
         place = path
         data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
-    if to == "gzip" and output is None:
-        raise BadInput("gzip is bytes.", hint='Name a file for it: output="data.json.gz".')
-    request = {"from": source, "to": "" if to == "text" else to}
+    if to in BINARY and output is None:
+        raise BadInput(f"{to} is bytes.", hint=f'Name a file for it: output="{BINARY[to]}".')
+    if to == "xlsx" and output is not None and not is_workbook(output):
+        raise BadInput(f"{output.name} would be no workbook.", hint="End its name in .xlsx.")
+    request = {"from": source, "to": {"text": "", "xlsx": "json"}.get(to, to)}
     answer, content = await ctx.use(Workers).run(CONVERT, request, data, ctx.deadline)
     all_notes = [*split, *answer["notes"]]
+    if to == "xlsx":
+        content, notes_of_sheets = await workbook_of(content, ctx)
+        all_notes += notes_of_sheets
     facts: dict[str, Any] = {"bytes": len(content), "notes": all_notes}
     notes = "".join(f"{note}\n" for note in all_notes)
     if output is not None:

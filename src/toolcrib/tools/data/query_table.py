@@ -52,7 +52,7 @@ def adapt(arguments: dict[str, Any]) -> None:
     keywords=("csv", "tsv", "excel", "xlsx", "spreadsheet", "sum", "group", "rows", "columns"),
     aliases=("query_csv", "read_csv", "query_excel", "analyze_csv"),
     argument_aliases=other_names(
-        path=("file", "file_path"),
+        path=("file", "file_path", "source"),
         filter=("where",),
         columns=("select", "fields"),
         group=("group_by",),
@@ -81,7 +81,7 @@ async def query_table(
 
     Without arguments it shows the columns with their types and the first rows. A folder of CSV
     files is one table with a column that names the file. Numbers in German form are understood.
-    `save_to` takes all rows (.csv, .tsv, .json, .jsonl, .md).
+    `save_to` takes all rows (.csv, .tsv, .json, .jsonl, .md, .xlsx).
     """
     wanted = TableRequest(
         filter,

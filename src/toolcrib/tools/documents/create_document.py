@@ -12,7 +12,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, MissingExtra, NotFound, ToolError, Unavailable
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, decide, other_names, tool
-from toolcrib.data.table_files import save
+from toolcrib.data.table_files import WORKBOOK, save
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.new_names import refuse_file_name
@@ -25,7 +25,7 @@ WHAT = "Making the document"
 SHORTER = "Make several documents, or a shorter one."
 TASKS = {
     "docx": Task(f"{WRITERS}.word:create", WHAT, 40.0, 1500, hint=SHORTER),
-    "xlsx": Task(f"{WRITERS}.workbook:create", WHAT, 40.0, 1500, hint=SHORTER),
+    "xlsx": WORKBOOK,
     "pptx": Task(f"{WRITERS}.slides:create", WHAT, 40.0, 1500, hint=SHORTER),
     "html": Task(f"{WRITERS}.html:create", WHAT, 40.0, 1500, hint=SHORTER),
     # Its fonts are mapped as files.
