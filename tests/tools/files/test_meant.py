@@ -21,6 +21,36 @@ async def test_a_new_name_alone_stays_in_its_folder(box: Toolbox, ws: Path, name
 
 
 @pytest.mark.parametrize(
+    ("tool", "source", "destination", "place"),
+    [
+        ("move_path", "x.txt", "new/", "new/x.txt"),
+        ("move_path", "x.txt", "old/", "old/x.txt"),
+        ("move_path", "./old", "new\\", "new/old/y.txt"),
+        ("move_path", "old/", "new/", "new/y.txt"),
+        ("copy_path", "old", "new/old/", "new/old/y.txt"),
+        ("copy_path", "old/y.txt", "./", "y.txt"),
+        ("copy_path", "x.txt", "new", "new"),
+    ],
+)
+async def test_a_slash_says_that_a_folder_takes_it(
+    box: Toolbox, ws: Path, tool: str, source: str, destination: str, place: str
+) -> None:
+    (ws / "old").mkdir()
+    for name in ("x.txt", "old/y.txt"):
+        (ws / name).write_text("text\n")
+    done = await box.call(tool, {"from": source, "to": destination})
+    assert done.error is None, done.text
+    assert (ws / place).read_text() == "text\n"
+
+
+async def test_no_file_is_written_in_the_place_of_a_folder(box: Toolbox, ws: Path) -> None:
+    refused = await box.call("write_file", {"file": "notes/", "content": "text\n"})
+    assert refused.error is not None
+    assert "notes/ is a folder" in refused.error.message
+    assert list(ws.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     ("tool", "sent"),
     [
         ("write_file", {"path": "r.xlsx", "content": "a,b\n"}),
@@ -136,3 +166,16 @@ async def test_a_tool_outside_of_the_profile_has_another_way(ws: Path) -> None:
         refused = await box.call("delete_path", {"path": "a"})
     assert refused.error is not None
     assert refused.error.hint.startswith("run_command can do it")
+
+
+async def test_other_words_for_where_and_for_sure(box: Toolbox, ws: Path) -> None:
+    (ws / "a.txt").write_text("old\n")
+    await box.call("archive_files", {"paths": ["a.txt"], "archive": "x.zip"})
+    done = await box.call("archive_files", {"archive": "x.zip", "to": "out"})
+    assert done.error is None, done.text
+    assert (ws / "out/a.txt").read_text() == "old\n"
+    change = {"pattern": "old", "replacement": "new", "path": "out"}
+    await box.call("replace_in_files", {**change, "apply": False})
+    assert (ws / "out/a.txt").read_text() == "old\n"
+    await box.call("replace_in_files", {**change, "apply": True})
+    assert (ws / "out/a.txt").read_text() == "new\n"

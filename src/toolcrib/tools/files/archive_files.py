@@ -49,6 +49,7 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
         action=("operation", "mode"),
         archive=("archive_path", "zip_path", "output"),
         paths=("path",),
+        folder=("to",),
     ),
     destructive=True,
     effective_rights=_effective_rights,

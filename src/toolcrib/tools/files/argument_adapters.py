@@ -101,12 +101,45 @@ COMMANDS = {
     "insert": "edit_lines inserts lines.",
     "undo_edit": "undo_changes takes changes back.",
 }
+DESTINATIONS = (
+    "destination",
+    "destinationpath",
+    "dst",
+    "dest",
+    "to",
+    "topath",
+    "target",
+    "newpath",
+)
+SOURCES = ("source", "src", "from", "frompath", "oldpath", "sourcepath", "path")
+
+
+def adapt_destination(arguments: dict[str, Any]) -> None:
+    """Of tools that move or copy: a folder, with a slash at its end, takes what is moved.
+
+    Both with a slash, or of one name, are folders as they are meant: the old and the new one.
+    """
+    given = (arguments[name] for name in SOURCES if name in arguments)
+    source = str(next(given, "/")).replace("\\", "/")
+    name = source.rpartition("/")[2]
+    for each in DESTINATIONS:
+        folder = str(arguments.get(each, "")).replace("\\", "/")
+        if name and folder.endswith("/") and not folder.endswith(f"/{name}/"):
+            arguments[each] = f"{folder}{name}"
+
+
 APPENDING = {"append", "a", "a+", "at", "ab"}
 
 
 def adapt_write(arguments: dict[str, Any]) -> None:
     """Of tools that write a whole file."""
     _drop_usual_encoding(arguments)
+    for name in ("path", "filepath", "filename", "file", "name", "targetfile"):
+        if str(arguments.get(name, "")).endswith(("/", "\\")):
+            raise BadInput(
+                f"{arguments[name]} is a folder, not a file.",
+                hint="Send the path of the file in it; make_directory makes a folder.",
+            )
     modes = taken(arguments, ("mode",))
     appended = taken(arguments, ("append",))
     if any(str(mode).lower() in APPENDING for mode in modes) or any(map(is_true, appended)):
@@ -120,7 +153,7 @@ def adapt_write(arguments: dict[str, Any]) -> None:
 
 def adapt_replacement(arguments: dict[str, Any]) -> None:
     """Of tools that replace in many files, and want to be told so twice."""
-    for value in taken(arguments, ("confirm", "confirmed")):
+    for value in taken(arguments, ("confirm", "confirmed", "apply")):
         if is_true(value):
             arguments.setdefault("dryrun", False)
         else:
@@ -209,7 +242,7 @@ def adapt_archive(arguments: dict[str, Any]) -> None:
         return
     if {"paths", "files", "path"} & set(arguments):
         arguments["action"] = "pack"
-    elif {"folder", "destination", "target", "dest"} & set(arguments):
+    elif {"folder", "destination", "target", "dest", "to"} & set(arguments):
         arguments["action"] = "unpack"
 
 

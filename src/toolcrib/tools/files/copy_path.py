@@ -15,6 +15,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import counted, some_of
+from toolcrib.tools.files.argument_adapters import adapt_destination
 
 MAX_LISTED = 5
 
@@ -28,6 +29,7 @@ MAX_LISTED = 5
         source=("src", "from", "from_path", "source_path", "path"), destination=("dst",)
     ),
     destructive=True,
+    argument_adapter=adapt_destination,
 )
 async def copy_path(
     source: WorkspacePath,

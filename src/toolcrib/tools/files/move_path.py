@@ -11,12 +11,14 @@ from toolcrib.core.tool import WRITE, Param, other_names, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
+from toolcrib.tools.files.argument_adapters import adapt_destination
 
 SOURCES = ("src", "from", "from_path", "old_path", "source_path", "path")
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
     """A new name alone is one in the same folder."""
+    adapt_destination(arguments)
     name = arguments.pop("newname", None)
     if not isinstance(name, str) or not name:
         return
