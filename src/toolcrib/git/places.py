@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Sequence
 from typing import Annotated, Any, TypeAlias
 
 from toolcrib.core.context import Ctx
@@ -68,6 +69,16 @@ def adapt_path(given: dict[str, Any]) -> None:
     repo = _taken(given)
     if repo and not any(given.get(name) for name in _PATHS):
         given["path"] = repo
+
+
+def adapt_flags(given: dict[str, Any], name: str, values: Sequence[str]) -> None:
+    """For a tool with a choice: each of its values may be a flag, as for the program itself."""
+    for value in values:
+        flag = str(given.get(value)).lower()
+        if flag in ("true", "false"):
+            del given[value]
+        if flag == "true":
+            given.setdefault(name, value)
 
 
 def _taken(given: dict[str, Any]) -> str:

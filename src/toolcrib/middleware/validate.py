@@ -295,7 +295,12 @@ _FILE_NAMES = re.compile(r"[\w./~-]*[./][\w./~-]*(?:,\s*[\w./~-]*[./][\w./~-]*)+
 
 
 def _paths_in(text: str, ctx: Ctx) -> list[str]:
-    """The paths in one text with commas, where there is no file of just that name."""
+    """The paths in one text with commas or blanks, where there is no file of just that name."""
+    if "," not in text:
+        words = text.split()
+        return (
+            words if not _is_there(text, ctx) and all(_is_there(w, ctx) for w in words) else [text]
+        )
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if _is_there(text, ctx) or len(parts) > MAX_ITEMS:
         return [text]
@@ -313,7 +318,7 @@ def _is_there(path: str, ctx: Ctx) -> bool:
 async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
     if parameter.is_list:
         item = parameter.item
-        if item.meta.kind == "path" and len(value) == 1 and "," in value[0]:
+        if item.meta.kind == "path" and len(value) == 1 and ("," in value[0] or " " in value[0]):
             value = _paths_in(value[0], ctx)
         return [await _checked(item, given, ctx) for given in value]
     if is_typeddict(parameter.type):

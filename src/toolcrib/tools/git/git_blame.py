@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -15,6 +16,8 @@ from toolcrib.files.paths import WorkspacePath
 from toolcrib.git.places import adapt_path
 from toolcrib.git.repository import open_repository, text_of
 from toolcrib.text.cleaner import one_line
+
+_LINES = re.compile(r"\s*(\d+)\s*[-,:]\s*(\d+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +33,11 @@ class BlamedLine:
 
 
 def _adapt(given: dict[str, Any]) -> None:
-    """Take a last line for a number of lines too, as `read_file` does."""
+    """Take a last line for a number of lines too, and "3-7", as `read_file` does."""
     adapt_path(given)
+    if between := _LINES.fullmatch(str(given.get("lines", ""))):
+        del given["lines"]
+        given.update(start=between[1], end=between[2])
     end, start = str(given.get("end", "")), str(given.get("start", 1))
     if end.isdecimal() and start.isdecimal() and "lines" not in given:
         del given["end"]

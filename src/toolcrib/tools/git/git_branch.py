@@ -10,7 +10,7 @@ from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.git.layout import read_own
-from toolcrib.git.places import NAMES, RepositoryFolder
+from toolcrib.git.places import NAMES, RepositoryFolder, adapt_flags
 from toolcrib.git.repository import Repository, lines_of, open_repository
 from toolcrib.git.revisions import branch_name, revision
 from toolcrib.git.steps import git_step
@@ -25,6 +25,7 @@ FORMAT = (
 
 def _adapt(given: dict[str, Any]) -> None:
     """A name without an action is one to be created, as for git itself."""
+    adapt_flags(given, "action", ("list", "create", "delete", "rename"))
     named = any(given.get(name) for name in ("name", "branch", "branchname"))
     if named and not given.get("action"):
         given["action"] = "rename" if given.get("newname") else "create"

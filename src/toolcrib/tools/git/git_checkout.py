@@ -57,6 +57,14 @@ async def _scope(
     return place, paths
 
 
+def _adapt(given: dict[str, Any]) -> None:
+    """A new branch may be told by its name alone."""
+    adapt_repo(given)
+    for name in ("newbranch", "b"):
+        if isinstance(given.get(name), str) and given[name].lower() not in ("true", "false", ""):
+            given.update(branch=given.pop(name), create=True)
+
+
 @tool(
     group="git",
     rights=READ | WRITE,
@@ -66,7 +74,7 @@ async def _scope(
     ),
     destructive=True,
     policy_check=_ask,
-    argument_adapter=adapt_repo,
+    argument_adapter=_adapt,
 )
 async def git_checkout(
     branch: str = "",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import WorkspacePath
-from toolcrib.git.places import RepositoryFolder, adapt_repo
+from toolcrib.git.places import RepositoryFolder, adapt_flags, adapt_repo
 from toolcrib.git.repository import open_place, open_repository
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
+
+
+def _adapt(given: dict[str, Any]) -> None:
+    adapt_repo(given)
+    adapt_flags(given, "mode", ("mixed", "soft", "hard"))
 
 
 @tool(
@@ -20,7 +25,7 @@ from toolcrib.git.steps import git_step
     rights=READ | WRITE,
     keywords=("unstage", "undo commit", "uncommit", "soft", "mixed"),
     argument_aliases={"commit": "revision", "files": "paths", "path": "paths"},
-    argument_adapter=adapt_repo,
+    argument_adapter=_adapt,
 )
 async def git_reset(
     mode: Literal["mixed", "soft", "hard"] = "mixed",
