@@ -199,7 +199,7 @@ async def edits(say: Conversation, folder: Path) -> None:
 
 async def moves(say: Conversation, folder: Path) -> None:
     assert "Made" in await say("make_directory", path="old/deep")
-    refusal = await say.fails("move_path", "conflict", source="notes/a.md", destination="old/deep/")
+    refusal = await say.fails("move_path", "conflict", source="notes/a.md", destination="old/deep")
     inside = re.search(r"old/deep/a\.md", refusal)
     assert inside
     await say("move_path", source="notes/a.md", destination=inside[0])
