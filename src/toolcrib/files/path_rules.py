@@ -253,6 +253,7 @@ class PathPattern:
     anchored: bool
 
     @classmethod
+    @lru_cache(maxsize=4096)  # for each toolbox the built-in ones, several times
     def of(cls, text: str) -> PathPattern:
         """Read one pattern as a person writes it."""
         plain = text.strip().replace("\\", "/")

@@ -23,6 +23,8 @@ YOUNG_SECONDS = 3600.0
 """What was written so recently may belong to a step that is not in the log yet."""
 LOCK_SECONDS = 30.0
 TEMPORARY = "new-"
+SWEPT = "swept"
+"""An empty file, written when a sweep began."""
 
 
 class Blobs:
@@ -105,6 +107,20 @@ class Blobs:
         except OSError:
             digest, size = self.add(other.read(digest))
             return size
+
+    def begin_sweep(self) -> bool:
+        """Whether a sweep is due, by whichever process: then it counts as begun.
+
+        What is young stays in any case, so more often than that it would look in vain at all.
+        """
+        mark = self.folder / SWEPT
+        with contextlib.suppress(OSError):
+            # A clock that was set back must not put it off for good.
+            if abs(time.time() - mark.stat().st_mtime) < YOUNG_SECONDS:
+                return False
+        with contextlib.suppress(OSError):
+            mark.touch(mode=0o600)
+        return True
 
     def sweep(self, wanted: Callable[[str], bool]) -> int:
         """Remove what nobody wants any more; how many bytes that frees."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -261,6 +262,31 @@ async def test_old_steps_go_and_take_their_contents(root: Path, tmp_path: Path) 
     assert left <= 3_200_000
     await bench.undo(50)
     await bench.services.close()
+
+
+async def test_what_nobody_needs_is_looked_for_once_an_hour(root: Path, tmp_path: Path) -> None:
+    """With many old steps that takes longer than the change itself."""
+
+    async def step_of_a_new_process(text: bytes) -> None:
+        bench = Bench.on(root)
+        await bench.write(text.decode(), text)
+        await bench.services.close()
+
+    await step_of_a_new_process(b"first")
+    (folder,) = (tmp_path / "state/undo").iterdir()
+    waste = folder / "00" / ("0" * 40)
+    waste.parent.mkdir(exist_ok=True)
+    waste.touch()
+    os.utime(waste, (0, 0))
+    await step_of_a_new_process(b"soon")
+    assert waste.exists()
+    for past in (7200, -7200):  # later, or with a clock that was set back
+        waste.touch()
+        os.utime(waste, (0, 0))
+        mark = time.time() - past
+        os.utime(folder / "swept", (mark, mark))
+        await step_of_a_new_process(b"later" + str(past).encode())
+        assert not waste.exists()
 
 
 async def test_one_copy_of_each_content(bench: Bench, root: Path, tmp_path: Path) -> None:

@@ -475,8 +475,9 @@ class Changes:
         oldest = time.time() - limits.keep_days * 86_400
         with suppress(StorageFailure):
             await self._log.write(lambda c: undo_log.prune(c, oldest, limits.keep_bytes))
-            packed = await self._log.read(undo_log.records)
-            await asyncio.to_thread(lambda: self._sweep(packed))
+            if await asyncio.to_thread(self._blobs.begin_sweep):
+                packed = await self._log.read(undo_log.records)
+                await asyncio.to_thread(lambda: self._sweep(packed))
 
     def _sweep(self, packed: Sequence[bytes]) -> None:
         wanted = set(undo_log.contents(packed))
