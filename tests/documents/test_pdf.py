@@ -187,7 +187,7 @@ async def test_a_document_is_converted_once(documents):
 @pytest.mark.parametrize("footer_first", [False, True])
 async def test_tables_stand_where_they_are_on_the_page(documents, footer_first):
     """Among the text, though pdf-oxide takes tables in the middle for a column of their own."""
-    footer = page_of([(10, 72, 40, "1")])
+    footer = page_of([(10, 72, 40, "Orchards")])
     parts = [page_of([(18, 238, 745, "Annual report")])]
     for number, name in enumerate(("North", "South", "West"), 1):
         top = 860 - 180 * number
@@ -202,10 +202,34 @@ async def test_tables_stand_where_they_are_on_the_page(documents, footer_first):
             *("Annual report", "Region North", "| Apples | 100 |", "all of North"),
             *("Region South", "| Apples | 200 |", "all of South"),
             *("Region West", "| Apples | 300 |", "all of West"),
-            "\n\n1",
+            "\n\nOrchards",
         )
     ]
     assert places == sorted(places), text
+
+
+@pytest.mark.parametrize("form", ["{}", "- {} -", "Page {}", "{} / 3", "Page {} of 3"])
+async def test_the_numbers_of_pages_are_no_text(documents, form):
+    words = "Apples are cut in winter, before the buds open, and thinned in June by hand."
+    lines = [(10, 72, 700 - 14 * number, words) for number in range(20)]
+    pages = [page_of([*lines, (10, 290, 40, form.format(number))]) for number in (1, 2, 3)]
+    read = await documents.read(pdf(pages))
+    assert [page.text.split() for page in read.pages] == [words.split() * 20] * 3
+
+
+@pytest.mark.parametrize(
+    ("y", "number", "above"),
+    [(40, "2", 700), (200, "1", 700), (40, "1", 52), (40, "1,1", 700), (40, "1 / 9", 700)],
+    ids=["of another page", "not in the margin", "below a line", "amount", "of other pages"],
+)
+async def test_other_numbers_at_the_end_stay(documents, y, number, above):
+    page = page_of([(10, 72, above, "Rooms of the house"), (10, 72, y, number)])
+    text = (await documents.read(pdf([page]))).pages[0].text
+    assert "".join(text.split()).endswith("house" + number.replace(" ", ""))
+
+
+async def test_a_page_with_nothing_but_its_number_has_it(documents):
+    assert (await documents.read(pdf([page_of([(10, 290, 40, "1")])]))).pages[0].text == "1"
 
 
 async def test_rows_of_amounts_without_lines_stay_whole(documents):

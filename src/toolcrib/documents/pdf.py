@@ -194,8 +194,18 @@ MATCHED_LETTERS = 60
 """Letters by which a block is found in the plain text, where all of it is not."""
 MIN_TORN_ROWS = 3
 """Rows of amounts, one below the other, by which the plain text of a page is the better one."""
+MIN_FOOTER_GAP = 2.5
+"""Heights of a line between a page's number and the text above it."""
+MARGIN_SHARE = 0.09
+"""Of a page's height, where its number stands."""
 MAX_FIELDS, MAX_FIELD_CHARS = 500, 1000
 _AMOUNT = re.compile(r"[-+(\u2212]?[$\u20ac\u00a3]?-?\d[\d.,']*[.,]\d\d\)?[$\u20ac\u00a3%-]?")
+_PAGE_NUMBER = re.compile(
+    r"(?:\b(?:page|seite|p\.|pág\.)\s*|[-\u2013\u2014]\s?|(?<!\S))"
+    r"(\d{1,4})(?:\s*(?:/|of|von|de)\s*(\d{1,4}))?(?:\s?[-\u2013\u2014])?\s*\Z",
+    re.IGNORECASE,
+)
+_ESCAPED_ROW = re.compile(r"^\\(\|.*\|)$", re.MULTILINE)
 _HEADING = re.compile(r"^(#+ .*)$", re.MULTILINE)
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{3,}")
 _WORDS = re.compile(r"[^\W_]")
@@ -295,7 +305,27 @@ class _PdfReader:
         elif "\n|" in f"\n{text}":
             text = _try(lambda: self._in_page_order(text, index), text)
         text = _ODD.sub("", text).strip()
+        text = text.removesuffix(_try(lambda: self._page_number(text, index), "")).rstrip()
         return text + _try(self._fields, "") if text and index == 0 else text
+
+    def _page_number(self, text: str, index: int) -> str:
+        """The printed number of a page at the end of its text, which is no part of that.
+
+        It is the number of this very page, in the margin, alone and well below all else.
+        """
+        if self.oxide is None or not (end := _PAGE_NUMBER.search(text)):
+            return ""
+        if (end[1], end[2] or str(self.total)) != (str(index + 1), str(self.total)):
+            return ""
+        spans = [s for s in self.oxide.extract_spans(index) if s.text.strip()]
+        spans.sort(key=lambda span: float(span.bbox[1]))
+        lowest = [span for span in spans if span.bbox[1] - spans[0].bbox[1] < SAME_LINE / 2]
+        gap = spans[len(lowest)].bbox[1] - spans[0].bbox[1] if len(spans) > len(lowest) else 0.0
+        printed = "".join(_bare(span.text) for span in sorted(lowest, key=lambda s: s.bbox[0]))
+        _, bottom, _, top = self.oxide.page_media_box(index)
+        in_margin = spans[0].bbox[1] - bottom < MARGIN_SHARE * (top - bottom)
+        is_apart = in_margin and gap > MIN_FOOTER_GAP * spans[0].font_size
+        return end[0] if is_apart and printed == _bare(end[0]) else ""
 
     def _fields(self) -> str:
         """The fields of a form by name and value, of all pages; "" where there are none."""
@@ -332,6 +362,8 @@ class _PdfReader:
         if oxide is None or index >= self.oxide_pages:
             return ""
         text: str = oxide.to_markdown(index, include_images=False, embed_images=False)
+        if "\n\\|---|\n" in text:  # as it writes a table of one column
+            text = _ESCAPED_ROW.sub(r"\1", text)
         with suppress(Exception):
             plain = oxide.extract_text(index)
             text = whole_words(text, plain)

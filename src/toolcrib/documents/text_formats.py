@@ -182,7 +182,7 @@ def _cell(cell: Mapping[str, Any], language: str) -> Iterator[str]:
         yield f"```\n{source}\n```" if kind == "raw" and source.strip() else source.strip()
         return
     if source.strip():
-        yield _fenced(source, language)
+        yield fenced_code(source, language)
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else []:
         if isinstance(output, dict):
@@ -191,7 +191,7 @@ def _cell(cell: Mapping[str, Any], language: str) -> Iterator[str]:
                 left_out = f"\n[{len(text) - MAX_OUTPUT:,} characters left out]"
                 text = text[:MAX_OUTPUT] + left_out
             if text:
-                yield f"Output:\n\n{_fenced(text, '')}"
+                yield f"Output:\n\n{fenced_code(text, '')}"
 
 
 def _output(output: Mapping[str, Any]) -> str:
@@ -217,7 +217,8 @@ def _joined(source: Any) -> str:
     return source if isinstance(source, str) else json.dumps(source, ensure_ascii=False)
 
 
-def _fenced(text: str, language: str) -> str:
+def fenced_code(text: str, language: str) -> str:
+    """A block of code in Markdown, whatever fences are in it."""
     text = text.strip("\n")
     run_length = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (run_length + 1)

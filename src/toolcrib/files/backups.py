@@ -28,12 +28,15 @@ from toolcrib.files.archives import (
 from toolcrib.files.changes.cached_code import is_cached_code
 from toolcrib.files.changes.copies import writable
 from toolcrib.files.changes.step import Step
+from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import CHUNK_BYTES
 from toolcrib.state.vault import Stored, Vault
 from toolcrib.system.threads import content_id
+from toolcrib.text.display import some_of
 
 MAX_BACKUP_ENTRIES = 100_000
+NEWEST = ("latest", "last", "newest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,29 +109,50 @@ class Backups:
         comment = json.dumps({"root": contents.root}, ensure_ascii=True)
         return self.vault.add(name, pack("zip", contents.members, check, comment))
 
+    def named(self, name: str) -> str:
+        """The name of a stored backup: as it is spelled, or the newest for "latest"."""
+        spelled = spelled_name(name)
+        if spelled.lower() in NEWEST:
+            stored = self.vault.stored()
+            if stored and all(each.name != spelled for each in stored):
+                return stored[0].name
+        return spelled
+
     def restoring(
-        self, name: str, tool: str, file: BinaryIO, check: Callable[[], None]
+        self,
+        name: str,
+        paths: Sequence[SafePath],
+        tool: str,
+        file: BinaryIO,
+        check: Callable[[], None],
     ) -> BackupRestore:
         """Compare a backup with what stands there now.
 
         Args:
             name: of the backup.
+            paths: the files and folders that are wanted; all where there are none.
             tool: who asks, for the log.
             file: the backup, open as long as the step is used.
             check: called between two steps.
 
         Raises:
-            NotFound: the folder that it was made of is not in the workspace.
+            NotFound: the folder that it was made of is not in the workspace, or it holds nothing
+                of a path.
         """
         root = self._root_of(name, file)
         size = self.vault.find(name).size
         limits = ArchiveLimits(MAX_BACKUP_ENTRIES, self._limits.max_bytes, ratio=2000)
         archive = open_archive(file, size, limits, check)
         found = BackupRestore([], [], 0, Step(tool))
+        found_of = dict.fromkeys((path.display for path in paths), False)
         for member in archive.members:
             if is_cached_code(member.parts):
                 continue  # Python makes it again
             target = self._workspace.at(root, member.parts)
+            fitting = [path for path in paths if _is_at(target, path)]
+            if paths and not fitting:
+                continue
+            found_of |= {path.display: True for path in fitting}
             if member.kind == "folder":
                 mode = None if member.mode is None else writable(member.mode)
                 found.step.make_folder(target, mode=mode)
@@ -139,6 +163,11 @@ class Backups:
             else:
                 (found.new if state == "new" else found.changed).append(member.name)
                 found.step.write(target, MemberContent(archive, member), mode=member.mode)
+        if missing := [display for display, is_found in found_of.items() if not is_found]:
+            raise NotFound(
+                f"{name} holds nothing at {some_of(missing)}.",
+                hint="restore_backup without paths and confirm shows what it would bring back.",
+            )
         return found
 
     def _root_of(self, name: str, file: BinaryIO) -> str:
@@ -155,6 +184,10 @@ class Backups:
                 hint="Use a backup of this workspace: list_backups shows them.",
             )
         return root
+
+
+def _is_at(target: SafePath, path: SafePath) -> bool:
+    return parts_beneath(target.absolute, path.absolute) is not None
 
 
 def _compare(

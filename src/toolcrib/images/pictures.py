@@ -98,10 +98,10 @@ def format_of(path: SafePath) -> str:
     """
     found = FORMATS.get(path.name.rpartition(".")[2].lower(), "")
     if not found:
-        raise BadInput(
-            f"A picture is not saved as {path.name}.",
-            hint="End the name in .png, .jpg, .webp, .gif, .avif, .tiff, .bmp or .ico.",
-        )
+        hint = "End the name in .png, .jpg, .webp, .gif, .avif, .tiff, .bmp or .ico."
+        if path.name.lower().endswith(".pdf"):
+            hint = f'create_document does: path="{path.display}", content="![](picture.png)".'
+        raise BadInput(f"A picture is not saved as {path.name}.", hint=hint)
     return found
 
 

@@ -62,6 +62,25 @@ async def test_there_and_back(box: Toolbox, ws: Path, tmp_path: Path) -> None:
     assert picture(ws) == changed
 
 
+async def test_parts_of_a_backup(box: Toolbox, ws: Path) -> None:
+    await ok(box, "create_backup", name="older")
+    await ok(box, "create_backup", name="newer")
+    (ws / "src/a.py").write_bytes(b"work since then")
+    (ws / "src/deep/b").unlink()
+    await ok(box, "restore_backup", id="latest", path="src/deep", confirm=True)
+    assert (ws / "src/deep/b").exists()
+    assert (ws / "src/a.py").read_bytes() == b"work since then"
+    before = picture(ws)
+    for paths in (["src/a.py", "nowhere"], ["src/de"]):  # part of a name is none
+        await refused(box, "restore_backup", "not_found", name="newer", paths=paths, confirm=True)
+    assert picture(ws) == before
+    assert (await ok(box, "restore_backup", name="newest", paths=["."])).data["name"] == "newer"
+    await ok(box, "create_backup", name="latest")
+    (ws / "src/a.py").write_bytes(b"x")
+    await ok(box, "create_backup", name="still-newer")
+    assert (await ok(box, "restore_backup", name="latest")).data["name"] == "latest"
+
+
 @pytest.mark.rows("C119", "C121")
 async def test_listing_and_deleting(ws: Path, tmp_path: Path) -> None:
     rules = {"policy": {"rules": [{"action": "allow", "rights": ["erase"]}]}}

@@ -357,6 +357,109 @@ async def test_bad_input(tmp_path: Path, path: str, content: str, code: str) -> 
         assert result.error.code == code
 
 
+NOTES = (
+    "---\ntitle: ignored\n---\n# Moss report\n\nSome *soft* text.\n\n![alt](pic.png)\n\n"
+    "| a | b |\n| --- | --- |\n| 1 | two |\n"
+)
+
+
+@each_case("ending", ["docx", "pptx", "pdf", "html"])
+async def test_a_file_as_source(box: Toolbox, ws: Path, ending: str) -> None:
+    """With its pictures, which are named from its own folder."""
+    (ws / "docs").mkdir(exist_ok=True)
+    (ws / "docs/notes.md").write_text(NOTES)
+    (ws / "docs/pic.png").write_bytes(picture("PNG", 30, 20))
+    path = f"made.{ending}"
+    result = await ask(box, "create_document", path=path, source="docs/notes.md")
+    assert "Left out" not in result.text
+    read = (await ask(box, "read_document", path=path)).text
+    assert "Title: Moss report" in read
+    assert "ignored" not in read
+    assert ["1", "two"] in rows(read)
+    again = await ask(box, "create_document", path="again.docx", source=path)
+    assert again.data["format"] == "docx"
+    text = (await ask(box, "read_document", path="again.docx")).text
+    assert "soft" in text
+    assert "Page 1" not in text
+
+
+@each_case(
+    ("tool", "given"),
+    [
+        ("create_document", {"path": "docs/notes.md", "format": "pdf"}),
+        ("create_document", {"input": "docs/notes.md", "output": "docs/notes.pdf"}),
+        ("create_pdf", {"path": "docs/notes.md"}),
+        ("create_pdf", {"path": "docs/notes.md", "output": "docs/notes.pdf"}),
+        ("convert_document", {"file": "docs/notes.md", "to": "pdf"}),
+        ("markdown_to_pdf", {"file_path": "docs/notes.md"}),
+    ],
+)
+async def test_conversions_as_models_ask_for_them(
+    box: Toolbox, ws: Path, tool: str, given: dict[str, Any]
+) -> None:
+    (ws / "docs").mkdir(exist_ok=True)
+    (ws / "docs/notes.md").write_text("# Moss\n\nSoft.\n")
+    assert (await ask(box, tool, **given)).data["path"] == "docs/notes.pdf"
+    assert (ws / "docs/notes.md").read_text() == "# Moss\n\nSoft.\n"
+    assert (ws / "docs/notes.pdf").read_bytes().startswith(b"%PDF")
+    (ws / "docs/notes.pdf").unlink()
+
+
+@each_case(
+    ("name", "text", "parts"),
+    [
+        (
+            "a.txt",
+            "Ms *A*\nFern_Lane_1\n\nNo. # 5",
+            ["<p>Ms *A*<br", "Fern_Lane_1</p>", "<p>No. # 5</p>"],
+        ),
+        ("a.txt", "# Head\n\n- *one*", ["<h1>Head</h1>", "<em>one</em>"]),
+        ("a.py", "def f():\n    '```'", ["def f():\n    '```'</code>"]),
+        ("a.json", '[{"a": "*b*"}]', ["*b*"]),
+        ("a.csv", "a,b\n1,two\n", ["<td>two</td>"]),
+        ("a.html", "<title>T</title><h1>Moss</h1><p>Soft <b>text</b>", ["Moss</h1>", "<strong>"]),
+    ],
+)
+async def test_text_of_any_kind_as_source(
+    box: Toolbox, ws: Path, name: str, text: str, parts: list[str]
+) -> None:
+    (ws / name).write_text(text)
+    await ask(box, "create_document", path="made.html", source=name)
+    made = (ws / "made.html").read_text().replace("&#x27;", "'")
+    for part in parts:
+        assert part in made
+
+
+async def test_pictures_alone(box: Toolbox, ws: Path) -> None:
+    for name in ("a b.png", "c.png"):
+        (ws / name).write_bytes(picture("PNG", 30, 20))
+    await ask(box, "create_document", path="album.html", images=["a b.png", "c.png"])
+    assert (ws / "album.html").read_bytes().count(b"data:image/png;") == 2
+
+
+@each_case(
+    ("given", "part"),
+    [
+        ({"path": "a.pdf"}, "content is empty"),
+        ({"path": "a.pdf", "content": "x", "source": "b.md"}, "one of them"),
+        ({"path": "a.pdf", "source": "gone.md"}, "does not exist"),
+        ({"path": "a.pdf", "source": "a.pdf"}, "take its place"),
+        ({"path": "a.pdf", "source": "empty.md"}, "is empty"),
+        ({"path": "a.xlsx", "source": "rows.csv"}, "holds rows"),
+        ({"path": "a.pdf", "content": "b.md"}, "is a file"),
+    ],
+)
+async def test_what_is_no_source(box: Toolbox, ws: Path, given: dict[str, Any], part: str) -> None:
+    (ws / "b.md").write_text("# B\n")
+    (ws / "a.pdf").write_text("no PDF\n")
+    (ws / "empty.md").touch()
+    (ws / "rows.csv").write_text("a,b\n1,2\n")
+    result = await box.call("create_document", given)
+    assert result.error is not None
+    assert part in result.error.message
+    assert (ws / "a.pdf").read_text() == "no PDF\n"
+
+
 @pytest.mark.parametrize("kind", ["docx", "html"])
 async def test_escaped_line_breaks_are_line_breaks(box: Toolbox, ws: Path, kind: str) -> None:
     content = r"# Title\n\nText of it.\n\n- one\n- two"

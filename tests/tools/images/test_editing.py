@@ -406,6 +406,7 @@ async def test_a_picture_that_changes_meanwhile_is_not_overwritten(ws: Path) -> 
         ({"crop": {"x": 0, "y": 0, "width": 5, "height": 4}}, (5, 4)),
         ({"x": 1, "y": 1, "width": 5, "height": 4}, (5, 4)),
         ({"angle": "90 degrees"}, (12, 16)),
+        ({"operation": "resize", "width": 8}, (8, 6)),
     ],
 )
 async def test_sizes_as_other_tools_have_them(

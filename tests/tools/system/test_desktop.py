@@ -95,6 +95,7 @@ async def test_what_is_missing_is_said(
     assert "neither DISPLAY" in await machine.refused("read_clipboard")
     assert "neither DISPLAY" in await machine.refused("write_clipboard", text="a")
     assert "DBUS_SESSION" in await machine.refused("send_notification", title="a")
+    assert "DBUS_SESSION" in await machine.refused("send_notification", text="a")
     monkeypatch.setenv("DISPLAY", ":64999")
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/none")
     if shutil.which("xclip"):

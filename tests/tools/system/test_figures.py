@@ -157,6 +157,12 @@ async def test_units_that_are_none(machine: Machine, unit: str, to: str, part: s
         ({"value": "72F", "to": "degC"}, "degC"),
         ({"value": "1,500 g", "to": "kg"}, "= 1.5 kg"),
         ({"value": "3 km", "unit": "km", "to": "m"}, "must be a number"),
+        ({"value": "5'11\"", "to": "cm"}, "71 in = 180.34 cm"),
+        ({"value": "6 feet, 2 inches", "to": "cm"}, "= 187.96 cm"),
+        ({"value": "10 lb and 2 oz", "to": "oz"}, "= 162 oz"),
+        ({"value": "1h30m", "to": "s"}, "90 min = 5400 s"),
+        ({"value": "2 km 30 m", "to": "m"}, "= 2030 m"),
+        ({"value": "5 kg 3 m", "to": "g"}, "One measures kg, the other m"),
     ],
 )
 async def test_a_value_with_its_unit(machine: Machine, given: dict[str, Any], answer: str) -> None:

@@ -21,7 +21,7 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
     rights=WRITE | ERASE,
     keywords=("remove", "clean", "free", "space"),
     aliases=("remove_backup", "erase_backup"),
-    argument_aliases={"backup": "name"},
+    argument_aliases={"backup": "name", "backup_id": "name", "id": "name"},
     destructive=True,
     effective_rights=_narrowed,
 )

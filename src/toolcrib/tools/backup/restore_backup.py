@@ -6,9 +6,10 @@ from typing import Annotated
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.files.backups import BackupRestore, Backups, spelled_name
+from toolcrib.core.tool import READ, WRITE, Param, other_names, tool
+from toolcrib.files.backups import BackupRestore, Backups
 from toolcrib.files.changes.changes import Changes
+from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
 DISPLAYED_NAMES = 15
@@ -19,11 +20,12 @@ DISPLAYED_NAMES = 15
     rights=READ | WRITE,
     keywords=("recover", "rollback", "back", "unzip"),
     aliases=("recover_backup", "load_backup"),
-    argument_aliases={"backup": "name"},
+    argument_aliases=other_names(name=("backup", "backup_id", "id"), paths=("path", "files")),
     destructive=True,
 )
 async def restore_backup(
-    name: Annotated[str, Param("As list_backups says.")],
+    name: Annotated[str, Param("As list_backups says, or latest.")],
+    paths: Annotated[list[WorkspacePath] | None, Param("By default all of it.")] = None,
     confirm: Annotated[bool, Param("False only shows what would change.")] = False,
     *,
     ctx: Ctx,
@@ -32,11 +34,12 @@ async def restore_backup(
 
     Files made since then stay. undo_changes takes the restoring back.
     """
-    backups, name = ctx.use(Backups), spelled_name(name)
+    backups = ctx.use(Backups)
+    name = await in_thread(lambda _: backups.named(name), ctx.deadline)
     file = await in_thread(lambda _: backups.vault.read(name), ctx.deadline)
 
     def work(check: Checkpoint) -> BackupRestore:
-        return backups.restoring(name, restore_backup.name, file, check)
+        return backups.restoring(name, paths or (), restore_backup.name, file, check)
 
     try:
         found = await in_thread(work, ctx.deadline)

@@ -26,13 +26,31 @@ ACTIONS = {
     "compress": ("", "gzip"),
     "decompress": ("gzip", "text"),
 }
+DOCUMENTS = {
+    "pdf": "pdf", "docx": "docx", "word": "docx", "doc": "docx",
+    "pptx": "pptx", "powerpoint": "pptx", "ppt": "pptx", "html": "html", "htm": "html",
+}  # fmt: skip
+PICTURES = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tiff", "avif", "ico")
 BINARY = {"gzip": "data.json.gz", "xlsx": "table.xlsx"}
 """What cannot be shown, each with a name for its file."""
+
+
+def _refuse_documents(to: str, arguments: dict[str, Any]) -> None:
+    kind = DOCUMENTS.get(to.lower().strip("."))
+    tool_name = "create_document" if kind else "edit_image" if to.lower() in PICTURES else ""
+    if not tool_name:
+        return
+    path = str(arguments.get("path") or arguments.get("file") or "notes.md")
+    made = f"{path.rpartition('.')[0] or path}.{kind or to.lower()}"
+    hint = f'path="{made}", source="{path}"' if kind else f'path="{path}", output="{made}"'
+    raise BadInput(f"{to.upper()} is no format of data.", hint=f"{tool_name} takes {hint}.")
 
 
 def adapt(arguments: dict[str, Any]) -> None:
     """Take `action="csv_to_json"` and the like; names come without underscores."""
     action = str(arguments.pop("action", "")).lower()
+    wanted = next((n for n in ("to", "format", "toformat", "targetformat") if n in arguments), "")
+    _refuse_documents(str(arguments.get(wanted) or action.partition("_to_")[2]), arguments)
     for name in ("to", "format", "toformat", "targetformat"):
         if str(arguments.get(name)).lower() == "excel":
             arguments[name] = "xlsx"

@@ -13,10 +13,18 @@ from toolcrib.core.errors import BadInput, Denied, MissingExtra, NotFound, ToolE
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, decide, other_names, tool
 from toolcrib.data.table_files import WORKBOOK, save
+from toolcrib.documents.documents import Documents
+from toolcrib.documents.markdown_source import markdown_source
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.new_names import refuse_file_name
-from toolcrib.files.paths import SafePath, Workspace, WritablePath, resolve_writable
+from toolcrib.files.new_names import refuse_file_name, refuse_source
+from toolcrib.files.paths import (
+    SafePath,
+    Workspace,
+    WorkspacePath,
+    WritablePath,
+    resolve_writable,
+)
 from toolcrib.system.threads import in_thread
 from toolcrib.text.line_breaks import with_line_breaks
 
@@ -35,6 +43,7 @@ TASKS = {
 }
 OWN_FONTS = Task(f"{WRITERS}.pdf:create", WHAT, 40.0, 8000, hint=SHORTER)
 """Where no boundary can let fonts alone be read: with those that typst brings."""
+ROWS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".parquet", ".xlsx")
 PACKAGES = {"docx": "docx", "xlsx": "xlsxwriter", "pptx": "pptx", "pdf": "typst"}
 Format = Literal["", "docx", "xlsx", "pptx", "pdf", "html"]
 LEAVE_OUT = "Leave the picture out."
@@ -61,8 +70,28 @@ OLD = {"doc": "docx", "xls": "xlsx", "ppt": "pptx"}
 
 
 def _rights(arguments: Mapping[str, Any]) -> Right:
-    """It reads where the text may have pictures."""
-    return READ | WRITE if "![" in str(arguments.get("content", "")) else WRITE
+    """It reads a source, and where the text may have pictures."""
+    reads = arguments.get("source") or "![" in str(arguments.get("content", ""))
+    return READ | WRITE if reads else WRITE
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Pictures beside the text are in it, and a file that is to be converted is the source."""
+    for name in ("images", "pictures"):
+        if isinstance(arguments.get(name), list):
+            listed = "\n\n".join(f"![](<{picture}>)" for picture in arguments.pop(name))
+            arguments["content"] = f"{arguments.get('content') or ''}\n\n{listed}".strip()
+    if {"source", "input", "content", "text", "markdown", "body"}.intersection(arguments):
+        return
+    given = next((n for n in ("path", "filepath", "filename", "file") if n in arguments), "")
+    source = str(arguments.get(given, ""))
+    stem, _, ending = source.rpartition(".")
+    if {"output", "outputpath"}.intersection(arguments):
+        arguments["source"] = arguments.pop(given, "")
+        return
+    kind = next((str(arguments[n]) for n in ("format", "to") if arguments.get(n)), ending)
+    if stem and kind.lower() != ending.lower():
+        arguments["source"], arguments[given] = source, f"{stem}.{kind}"
 
 
 @tool(
@@ -71,17 +100,20 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     keywords=("word", "excel", "powerpoint", "pdf", "export", "report", "slides", "spreadsheet"),
     aliases=("write_document", "make_document"),
     argument_aliases=other_names(
-        path=("file_path", "filename", "file", "output"),
+        path=("file_path", "filename", "file", "output", "output_path"),
         content=("text", "markdown", "body"),
-        format=("type",),
+        source=("input", "input_path", "source_path", "from"),
+        format=("type", "to", "output_format"),
     ),
+    argument_adapter=_adapt,
     destructive=True,
     idempotent=True,
     effective_rights=_rights,
 )
 async def create_document(
     path: Annotated[WritablePath, Param("As report.pdf.")],
-    content: Annotated[str, Param("Markdown.")],
+    content: Annotated[str, Param("Markdown.")] = "",
+    source: Annotated[WorkspacePath | None, Param("Or a file.")] = None,
     format: Annotated[Format, Param("Where the name has no ending.", unlisted=True)] = "",  # noqa: A002 - the name that models use
     title: Annotated[str, Param("For its properties.", unlisted=True)] = "",
     *,
@@ -94,20 +126,26 @@ async def create_document(
     each under a heading that names its sheet, or JSON rows. For plain text use `write_file`.
     """
     place, kind = _place(path, format, ctx)
+    if source is not None:
+        if content.strip():
+            raise BadInput("Give 'content' or 'source', one of them.", hint='As source="a.md".')
+        content, title = await _content_of(source, place, kind, title, ctx)
     if not content.strip():
-        raise BadInput("The content is empty.", hint="Send Markdown.")
-    await refuse_file_name(content, "content", ctx, "Read it, and send what it says.")
+        raise BadInput("The content is empty.", hint="Send Markdown, or a file as 'source'.")
+    if source is None:
+        await refuse_file_name(content, "content", ctx, "Send it as 'source'.")
     package = PACKAGES.get(kind)
     if package is not None and find_spec(package) is None:
         raise MissingExtra("create", f"Making a file of the kind {kind.upper()}")
-    content = with_line_breaks(content)
+    content = content if source else with_line_breaks(content)
     if _HTML_PAGE.fullmatch(content):
         raise BadInput(
             "The content is HTML, and what is taken is Markdown.",
             hint="Send Markdown: # heading, - item, | cell |, ![](picture.png)."
             + (" write_file takes HTML as it is." if kind == "html" else ""),
         )
-    pictures, reasons = await _pictures(content, place, ctx) if kind != "xlsx" else ({}, {})
+    beside = source or place
+    pictures, reasons = await _pictures(content, beside, ctx) if kind != "xlsx" else ({}, {})
     answer, made = await _made(kind, title[:250], content, pictures, ctx)
     line, step = await save(create_document.name, place, made, ctx)
     notes = [*answer["notes"], *_left_out(answer.get("missing", ()), reasons)]
@@ -115,6 +153,24 @@ async def create_document(
         notes.append(f"HTML stands there as text: {' '.join(list(tags)[:5])}. Markdown is taken.")
     facts = {"path": place.display, "format": kind, "bytes": len(made), "step": step}
     return Result("\n".join([line, *notes]), {**facts, "notes": notes})
+
+
+async def _content_of(
+    source: SafePath, place: SafePath, kind: str, title: str, ctx: Ctx
+) -> tuple[str, str]:
+    """The Markdown of a file, and the title of what is made from it."""
+    await refuse_source(place, source, ctx)
+    if kind == "xlsx" and source.name.lower().endswith(ROWS):
+        raise BadInput(
+            f"{source.name} holds rows, no document.",
+            hint=f"convert_format makes a workbook of it, with output={place.display!r}.",
+        )
+    documents = ctx.use(Documents)
+    data = await in_thread(lambda _: source.read_bytes(documents.max_bytes), ctx.deadline)
+    content, own = await markdown_source(documents, data, source.name, ctx.deadline)
+    if not content.strip():
+        raise BadInput(f"{source.name} has no text.", hint="ocr_image reads scanned pages.")
+    return content, title or own
 
 
 async def _made(
@@ -155,7 +211,10 @@ async def _pictures(
 
 
 async def _picture(target: str, document: SafePath, room: int, ctx: Ctx) -> bytes:
-    """A picture of the workspace, named from the current directory or from the document's."""
+    """A picture of the workspace, named from the current directory or from the document's.
+
+    `document` is the one that is made, or the source that names its pictures.
+    """
     place = ctx.use(Workspace).resolve(target, ctx.session.directory)
     try:
         await in_thread(lambda _: place.stat(), ctx.deadline)

@@ -33,7 +33,7 @@ MAX_FAILED = 10
 async def index_documents(
     paths: list[WorkspacePath] | None = None,
     glob: Annotated[str, Param("As *.md.")] = "",
-    watch: Annotated[bool, Param("Follow changes.")] = False,
+    watch: bool = False,
     chunk_size: Annotated[Count | None, Param("Characters of a passage.", unlisted=True)] = None,
     overlap: Annotated[
         Offset | None, Param("Characters that passages share.", unlisted=True)
@@ -44,8 +44,8 @@ async def index_documents(
     """Index files or folders for search_documents.
 
     Only what is new or changed is read, and searching does that itself: use it for large
-    folders, for some files alone, or to watch. Without `paths`: the current directory. What
-    .gitignore names and hidden folders are left out.
+    folders, for some files alone, or with watch to follow changes. Without `paths`: the current
+    directory. What .gitignore names and hidden folders are left out.
     """
     if paths is not None and len(paths) > MAX_PATHS:
         raise BadInput(f"{len(paths):,} paths are too many.", hint="Name a folder and a glob.")

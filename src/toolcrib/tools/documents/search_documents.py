@@ -42,7 +42,7 @@ MAX_LIMIT = 20
 async def search_documents(
     query: str,
     path: WorkspacePath | None = None,
-    kind: Annotated[str, Param("pdf, docx, code, md...", plain=True)] = "",
+    kind: Annotated[str, Param("pdf, code...", plain=True)] = "",
     limit: Annotated[int | None, Param(minimum=1, maximum=MAX_LIMIT)] = None,
     glob: Annotated[str, Param("Only files that fit, as *.pdf.", unlisted=True)] = "",
     *,

@@ -20,6 +20,7 @@ MAX_MARKS = 200
 _RESIZE = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*%|(\d*)\s*[x\u00d7*,]\s*(\d*)\s*(!?)|(\d+))", re.IGNORECASE
 )
+OPERATIONS = ("resize", "scale", "crop", "rotate", "convert", "compress", "annotate")
 _NUMBER = re.compile(r"-?\d+")
 COLORS = {
     "red": (224, 0, 0), "green": (0, 140, 0), "blue": (0, 80, 220), "black": (0, 0, 0),
@@ -41,7 +42,13 @@ class ImageMark(TypedDict, total=False):
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
-    """Sizes and parts as lists or objects; width and height are a size to fit."""
+    """Sizes and parts as lists or objects; width and height are a size to fit.
+
+    The name of what is to be done says no more than the arguments that do it.
+    """
+    for name in ("operation", "action"):
+        if str(arguments.get(name)).lower() in OPERATIONS:
+            del arguments[name]
     for name, join in (("resize", "x"), ("crop", ",")):
         given = arguments.get(name)
         if isinstance(given, dict):

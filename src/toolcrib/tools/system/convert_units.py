@@ -13,15 +13,37 @@ from toolcrib.core.tool import Param, other_names, tool
 from toolcrib.tools.system.exact_numbers import MAX_BITS, spelled
 from toolcrib.tools.system.unit_table import convert, pair
 
+MIN_PARTS = 2
 _QUANTITY = re.compile(r"\s*([-+]?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?)\s*([^\s0-9.,].*)", re.IGNORECASE)
 
 
+_PART = re.compile(r"\s*(?:and\s+|,\s*)?([0-9]+(?:\.[0-9]+)?)\s*([^\W\d_]+|['\u2032\"\u2033])")
+_MARKS = {"'": "ft", "\u2032": "ft", '"': "in", "\u2033": "in"}
+
+
 def _adapt(arguments: dict[str, Any]) -> None:
-    """A value with its unit, as `100 km`, where no unit is named."""
+    """A value with its unit, as `100 km` or `5 ft 11 in`, where no unit is named."""
     name = next((n for n in ("value", "amount", "quantity") if n in arguments), "value")
-    found = _QUANTITY.fullmatch(str(arguments.get(name, "")))
-    if found is not None and not {"unit", "from", "fromunit", "source"}.intersection(arguments):
+    given = str(arguments.get(name, ""))
+    if {"unit", "from", "fromunit", "source"}.intersection(arguments):
+        return
+    if parts := _parts(given):
+        unit = parts[-1][1]
+        total = sum(convert(Fraction(number), *pair(each, unit)) for number, each in parts)
+        arguments[name], arguments["unit"] = float(total), unit
+    elif found := _QUANTITY.fullmatch(given):
         arguments[name], arguments["unit"] = found[1], found[2].strip()
+
+
+def _parts(given: str) -> list[tuple[str, str]]:
+    """The numbers and units of a quantity in several units; [] where it is none."""
+    found = list(_PART.finditer(given))
+    if len(found) < MIN_PARTS or "".join(part[0] for part in found) != given.rstrip():
+        return []
+    names = dict(_MARKS)
+    if {"h", "hr", "hrs", "s", "sec"} & {part[2].lower() for part in found}:
+        names["m"] = "min"
+    return [(part[1], names.get(part[2], part[2])) for part in found]
 
 
 @tool(

@@ -26,7 +26,9 @@ BROKEN = {"md5", "sha1"}
     keywords=("checksum", "digest", "md5sum", "sha256sum", "verify", "integrity", "fingerprint"),
     aliases=("file_hash", "checksum_file"),
     argument_aliases=other_names(
-        path=("file", "file_path", "filename"), algorithm=("algo",), expected=("checksum",)
+        path=("file", "file_path", "filename"),
+        algorithm=("algo", "type", "method", "hash"),
+        expected=("checksum",),
     ),
 )
 async def hash_file(

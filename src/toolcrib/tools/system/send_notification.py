@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
@@ -17,12 +17,20 @@ MESSAGE_CHARS = 500
 ICON = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """A message alone is the title."""
+    if not {"title", "subject"}.intersection(arguments):
+        name = next((n for n in ("message", "text", "body") if n in arguments), "title")
+        arguments["title"] = arguments.pop(name, "")
+
+
 @tool(
     group="system",
     rights=MACHINE,
     keywords=("notify", "alert", "desktop notification", "toast", "popup", "notify-send"),
     aliases=("notify", "show_notification", "desktop_notification"),
     argument_aliases={"text": "message", "body": "message", "subject": "title"},
+    argument_adapter=_adapt,
 )
 async def send_notification(
     title: str,
