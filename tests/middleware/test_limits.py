@@ -63,7 +63,7 @@ async def test_who_would_wait_too_long_is_told_when_to_come_back(make: Make, gat
     box = make(limits={"concurrency": 1})
     slow = asyncio.ensure_future(box.call("wait"))
     await gate.came.wait()
-    hasty = Caller("test", answer_within=0.1)
+    hasty = Caller("test", answer_within=2)  # the answer has a tenth of it
     refused = await box.call("wait", caller=hasty)
     assert refused.error is not None
     assert refused.error.code == "busy"
