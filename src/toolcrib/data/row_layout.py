@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from contextlib import suppress
 from typing import Any
 
 from toolcrib.core.errors import BadInput
 from toolcrib.data.tables import from_records
 
+DELIMITERS = "\t;,"
+MIN_LINES = 2
 MAX_ROWS = 20_000
 
 
+def json_value(text: str) -> Any:
+    """The value of a text of JSON, JSON lines, or rows of CSV under a head.
+
+    Raises:
+        ValueError: it is none of them.
+        RecursionError: its JSON is nested too deep.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        lines = [line for line in text.strip().splitlines() if line.strip()]
+        if len(lines) < MIN_LINES:
+            raise
+        with suppress(ValueError):
+            return [json.loads(line) for line in lines]
+        for delimiter in DELIMITERS:
+            with suppress(csv.Error):
+                rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+                if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
+                    return rows
+        raise
+
+
 def json_rows(data: Any) -> list[Any]:
-    """The rows of a JSON value or text.
+    """The rows of a JSON value, or of a text as of `json_value`.
 
     Raises:
         BadInput: it holds none, or too many.
     """
     if isinstance(data, str):
         try:
-            data = json.loads(data)
+            data = json_value(data)
         except (ValueError, RecursionError):
             raise BadInput(
                 "'data' is not JSON.", hint='Send it like [{"a": 1}, {"a": 2}].'

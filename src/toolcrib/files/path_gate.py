@@ -196,7 +196,10 @@ class SafePath:
         handle = (within and self._in(within)) or self.open()
         if handle.kind != "file":
             handle.close()
-            raise BadInput(f"{self.display} is a folder, not a file.")
+            raise BadInput(
+                f"{self.display} is a folder, not a file.",
+                hint="Name a file in it: list_directory shows them.",
+            )
         return handle
 
     def read_bytes(self, max_bytes: int) -> bytes:

@@ -85,6 +85,7 @@ async def test_a_later_conversation_goes_on(box: Toolbox, tmp_path: Path) -> Non
         assert PARTS["task"] in short.text
         bare = await done(other, "restore_session", {"id": 1, "with_index": False}, "b")
         assert "Something else" not in bare.text
+        assert (await done(other, "restore_session", {"session_id": "last"}, "b")).data["id"]
     assert await failed(box, "restore_session", {"id": 99}) == "not_found"
     assert await failed(box, "get_session", {"id": 99}) == "not_found"
     assert await failed(box, "summarize_session", {"task": "x" * 9000}) == "bad_input"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.cases import each_case
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.errors import BadInput
 from toolcrib.data.charts import PALETTE, chart_data, vega_spec
@@ -175,3 +177,18 @@ async def test_slices_of_one_label_are_told_as_their_sum(box: Toolbox, kind: str
     made = await ok(box, "make_chart", kind=kind, data=data, output="p.svg")
     assert "city has values more than once: each slice is their sum." in made.text
     assert "2 points; amount from 20 to 40.5." in made.text
+
+
+@each_case(
+    ("given", "place"),
+    [
+        ({"data": "city,amount\nUlm,2\nKiel,4.5", "path": "a.svg"}, "a.svg"),
+        ({"values": [{"city": "Ulm", "amount": 2}, {"amount": 4.5}], "path": "b.svg"}, "b.svg"),
+        ({"labels": ["Ulm", "Kiel"], "values": [2, 4.5], "output": "c.svg"}, "c.svg"),
+    ],
+)
+async def test_data_as_models_send_it(box: Toolbox, given: dict[str, Any], place: str) -> None:
+    made = await ok(box, "make_chart", **given)
+    assert made.data["path"] == place
+    assert "2 points" in made.text
+    assert "from 2 to 4.5" in made.text

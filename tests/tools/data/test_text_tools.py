@@ -201,8 +201,13 @@ async def test_markdown_table(box: Toolbox, ws: Path) -> None:
     headed = await ok(box, "markdown_table", data=[[1, 2]], headers=["p", "q"], output="m.md")
     assert (ws / "m.md").read_text() == "| p | q |\n| --- | --- |\n| 1 | 2 |\n"
     assert headed.data["step"]
-    for bad in ("[", "3", "[]"):
+    for bad in ("[", "3", "[]", "words", "a, b\nc", "one\ntwo"):
         await refused(box, "markdown_table", "bad_input", data=bad)
+    objects = '{"h": "1, 5", "i": 2}\n' * 2
+    for text in ('h, i\n"1, 5", 2\n', "h\ti\n1, 5\t2", "h; i\n1, 5; 2", objects):
+        lines = (await ok(box, "markdown_table", csv=text)).text.split("\n")
+        assert lines[0] == "| h | i |"
+        assert set(lines[2:]) == {"| 1, 5 | 2 |"}
 
 
 @pytest.mark.rows("C112")

@@ -38,6 +38,7 @@ def desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.rows("C096")
 async def test_data_of_html(box: Toolbox, ws: Path) -> None:
     tables = await ok(box, "extract_ui_data", html_content=HTML, extraction_type="table")
+    assert (await ok(box, "extract_html_data", html=HTML, what="tables")).data == tables.data
     first, second = tables.data["tables"]
     assert first == {
         "caption": "First", "columns": ["Name", "Age"], "rows": [["Anna", "30"], ["Anna", "31"]],

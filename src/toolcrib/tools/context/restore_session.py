@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
@@ -15,6 +15,13 @@ from toolcrib.memory.session_records import SessionRecords
 CHARS_OF_A_TOKEN = 3
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """The last one by a word."""
+    for name in ("id", "sessionid"):
+        if str(arguments.get(name)).lower() in ("last", "latest", "previous"):
+            del arguments[name]
+
+
 @tool(
     group="context",
     rights=READ,
@@ -25,6 +32,7 @@ CHARS_OF_A_TOKEN = 3
         "max_length": "max_chars",
         "include_sessions_index": "with_index",
     },
+    argument_adapter=_adapt,
 )
 async def restore_session(
     id: Annotated[Count | None, Param("Else the last.")] = None,  # noqa: A002

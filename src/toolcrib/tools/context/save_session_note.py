@@ -12,6 +12,7 @@ from toolcrib.memory.place import origin_of, place_of, refuse_secrets
 from toolcrib.memory.session_records import SessionRecords
 from toolcrib.memory.work_state import WorkStates
 from toolcrib.text.cleaner import clean, one_line
+from toolcrib.text.display import counted
 
 MAX_STATE_NOTE = 300
 """Characters of a note in the state, which is small."""
@@ -42,5 +43,5 @@ async def save_session_note(
         ctx.use(WorkStates).note(
             place.scope("project"), {"notes": [one_line(text, MAX_STATE_NOTE)]}
         )
-    return Result(f"Noted in session {record.id} ({len(record.notes)} notes).",
+    return Result(f"Noted in session {record.id} ({counted(len(record.notes), 'note')}).",
                   {"id": record.id, "notes": len(record.notes)})  # fmt: skip

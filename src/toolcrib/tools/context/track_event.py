@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, AnyJson, Param, tool
+from toolcrib.core.tool import READ, WRITE, AnyJson, Param, other_names, tool
 from toolcrib.memory.context_entries import ContextEntries, collected
 from toolcrib.memory.memory_records import EntryDraft, EntryType, checked_tags
 from toolcrib.memory.place import ScopeName, origin_of, place_of, refuse_secrets
@@ -32,7 +32,12 @@ class Event(TypedEvent, total=False):
     group="context",
     rights=READ | WRITE,
     keywords=("decision", "note", "log", "pattern", "what happened", "summary"),
-    argument_aliases={"description": "content", "tag": "tags", "session_events": "events"},
+    argument_aliases=other_names(
+        title=("event", "message"),
+        content=("description", "data", "details"),
+        tags=("tag",),
+        events=("session_events",),
+    ),
 )
 async def track_event(
     title: Annotated[str, Param("What happened, in a few words.", plain=True)] = "",

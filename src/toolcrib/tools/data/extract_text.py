@@ -51,7 +51,8 @@ async def extract_text(
     unless named. For tables with a head use `query_table`.
     """
     if not pattern and not fields:
-        raise BadInput("Give 'pattern' or 'fields'.", hint='As pattern="id=(\\d+)", or fields=[0].')
+        hint = 'As pattern="id=(\\d+)", or fields=[0]. All of a text: read_file, read_document.'
+        raise BadInput("Give 'pattern' or 'fields'.", hint=hint)
     if fields and min(fields) < 0:
         raise BadInput("Fields count from 0.", hint="The first field of a line is 0.")
     separator = DELIMITERS.get(delimiter, delimiter)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -23,6 +22,7 @@ from toolcrib.data.charts import (
     vega_spec,
 )
 from toolcrib.data.formats import ENDINGS
+from toolcrib.data.row_layout import json_value
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.data.table_files import open_files, save
 from toolcrib.data.table_query import TableRequest
@@ -38,6 +38,17 @@ MAX_ROWS = 100_000
 MAX_PICTURE_BYTES = 1_500_000
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """Labels and values beside each other are the data, and a picture's path is the output."""
+    if "labels" in arguments and "values" in arguments and "data" not in arguments:
+        values = arguments.pop("values")
+        arguments["data"] = {"labels": arguments.pop("labels"), "values": values}
+    if "data" in arguments or "values" in arguments:
+        for name in ("path", "file", "filepath"):
+            if "output" not in arguments and str(arguments.get(name)).endswith((".png", ".svg")):
+                arguments["output"] = arguments.pop(name)
+
+
 @tool(
     group="data",
     rights=READ | WRITE,
@@ -49,6 +60,7 @@ MAX_PICTURE_BYTES = 1_500_000
         data=("values",),
         output=("output_path", "save_to"),
     ),
+    argument_adapter=_adapt,
 )
 async def make_chart(
     kind: ChartKind = "bar",
@@ -128,7 +140,7 @@ def _parsed(data: Any) -> Any:
     if not isinstance(data, str):
         return data
     try:
-        return json.loads(data)
+        return json_value(data)
     except (ValueError, RecursionError) as error:
         hint = 'Send rows like [{"a": "x", "b": 1}].'
         stem, _, ending = data.rpartition(".")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import READ, WRITE, AnyJson, Param, tool
+from toolcrib.core.tool import READ, WRITE, AnyJson, Param, other_names, tool
 from toolcrib.data.formats import markdown
 from toolcrib.data.row_layout import json_rows, laid_out
 from toolcrib.data.table_files import rights_with_output, save
@@ -19,11 +19,13 @@ from toolcrib.files.paths import WritablePath
     rights=READ | WRITE,
     keywords=("format", "align", "pretty", "report"),
     aliases=("markdown_table_gen", "make_table", "format_table"),
-    argument_aliases={"rows": "data", "input": "data", "columns": "headers", "save_to": "output"},
+    argument_aliases=other_names(
+        data=("rows", "input", "csv"), headers=("columns",), output=("save_to",)
+    ),
     effective_rights=rights_with_output("output"),
 )
 async def markdown_table(
-    data: Annotated[AnyJson, Param("JSON rows.")],
+    data: Annotated[AnyJson, Param("JSON rows or CSV.")],
     headers: Annotated[list[str] | None, Param(parted=True)] = None,
     align: Annotated[list[str] | None, Param("left, right", parted=True)] = None,
     truncate: Annotated[int, Param("Characters of a cell at most.", minimum=0, plain=True)] = 0,

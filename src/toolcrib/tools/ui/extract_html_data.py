@@ -23,13 +23,23 @@ MAX_BYTES = 20_000_000
 KINDS = {"table": "tables", "form": "forms", "list": "lists", "link": "links"}
 
 
+def _adapt(arguments: dict[str, Any]) -> None:
+    """A kind in the plural."""
+    for name in ("kind", "extractiontype", "type", "what", "extract"):
+        if (word := str(arguments.get(name)).lower()) in KINDS.values():
+            arguments[name] = word.removesuffix("s")
+
+
 @tool(
     group="ui",
     rights=READ,
     keywords=("html", "table", "form", "list", "links", "scrape", "parse", "markup"),
     aliases=("extract_ui_data", "parse_html"),
+    argument_adapter=_adapt,
     argument_aliases=other_names(
-        html=("html_content", "content"), kind=("extraction_type", "type"), path=("file",)
+        html=("html_content", "content"),
+        kind=("extraction_type", "type", "what", "extract"),
+        path=("file",),
     ),
 )
 async def extract_html_data(
