@@ -14,6 +14,13 @@ NOTHING_TO_COMMIT = "There is nothing to commit."
 MAX_CHARS = 600
 _URL_SECRET = re.compile(r"(://)[^/@\s]+@")
 
+_LINE_OF_FILE = re.compile(
+    r"((?:bad shallow line|bad graft data|(?:unexpected|unterminated) line in [^:\n]*"
+    r"|unable to normalize alternate object path|unrecognized (?:negative )?pattern):)[^\n]*"
+    r"|(object directory )[^\n]*(?= does not exist)|[^\n]*(?=: ignoring alternate object stores)"
+)
+"""Where git quotes a file that it reads: a link in its place may lead to any other file."""
+
 _CASES: list[tuple[re.Pattern[str], type[ToolError], str, str]] = [
     (
         re.compile("|".join(row["says"]), re.MULTILINE),
@@ -25,8 +32,14 @@ _CASES: list[tuple[re.Pattern[str], type[ToolError], str, str]] = [
 ]
 
 
+def without_quotes(stderr: str) -> str:
+    """Messages of git without the lines of files that it could not read."""
+    return _LINE_OF_FILE.sub(lambda found: f"{found[1] or found[2] or ''} (left out)", stderr)
+
+
 def failure(command: str, code: int, stderr: str, stdout: str = "") -> ToolError:
     """The error for a git command that ended with an exit code."""
+    stderr = without_quotes(stderr)
     text = _URL_SECRET.sub(r"\1", f"{stderr}\n{stdout}" if stderr.strip() else stdout)
     for pattern, kind, message, hint in _CASES:
         found = pattern.search(text)

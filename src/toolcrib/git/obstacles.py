@@ -75,6 +75,29 @@ async def refuse_to_overwrite(
         )
 
 
+async def refuse_conflict_names(repository: Repository, names: Iterable[str]) -> None:
+    """Refuse to merge where git might write over a file that it does not know beside others.
+
+    Of a file against a folder or a link it keeps one side as `NAME~HEAD` or `NAME~COMMIT`.
+
+    Args:
+        repository: an open one.
+        names: the files that may be written.
+
+    Raises:
+        Conflict: naming such a file.
+    """
+    found = await asyncio.to_thread(lambda: list(_beside(repository.layout.top, names)))
+    if not found:
+        return
+    known = await _index(repository)
+    if unknown := [name for name in found if name not in known]:
+        raise Conflict(
+            f"{printable(unknown[0])} has a name under which git keeps a side of a conflict.",
+            hint="Move it away, or rename it, and send the call again.",
+        )
+
+
 async def refuse_covered(repository: Repository, names: Iterable[str]) -> None:
     """Refuse to write beside a run what is protected: git would leave it, and say that it did it.
 
@@ -183,6 +206,24 @@ def _obstacles(top: str, names: Iterable[str], known: Collection[str]) -> Iterat
             yield from islice(_unknown_beneath(top, file, known), 1)
         elif file not in known and os.path.lexists(at):
             yield file
+
+
+def _beside(top: str, names: Iterable[str]) -> Iterator[str]:
+    """Files that are there under the name of another one, with `~` and more behind it."""
+    by_folder: dict[str, set[str]] = {}
+    for name in names:
+        folder, _, last = name.rpartition("/")
+        by_folder.setdefault(folder, set()).add(last)
+        while folder:
+            folder, _, last = folder.rpartition("/")
+            by_folder.setdefault(folder, set()).add(last)
+    for folder, wanted in by_folder.items():
+        _, folders, files = next(os.walk(f"{top}/{folder}"), ("", [], []))
+        for each in (*folders, *files):
+            parts = each.split("~")
+            starts = {"~".join(parts[:end]) for end in range(1, len(parts))}
+            if not each.endswith("~") and not starts.isdisjoint(wanted):
+                yield f"{folder}/{each}".lstrip("/")
 
 
 def _is_folder(path: Path) -> bool:

@@ -21,6 +21,7 @@ from toolcrib.git.snapshots import (
     STATE_FOLDERS,
     RepositoryState,
     leads_away,
+    stood_before,
 )
 from toolcrib.git.written_names import raw_names
 from toolcrib.system.removal import FOLDER
@@ -205,9 +206,20 @@ async def _restore_index(
         await _tag(repository, tags)
     elif kind == "blob":
         data = await repository.read("cat-file", "blob", digest)
-        await asyncio.to_thread(_write_whole, repository.layout.git_dir, "index", data)
+        await asyncio.to_thread(_put_index, repository.layout.git_dir, data)
     else:
         await repository.run("read-tree", "--empty")
+
+
+def _put_index(git_dir: str, data: bytes) -> None:
+    """Write an index as it was. It blocks.
+
+    It has the times of files of then, in seconds, and git trusts them where they lie before that
+    of the index: in the same second a file may have another content. An old one is not trusted.
+    """
+    _write_whole(git_dir, "index", data)
+    with suppress(OSError):
+        os.utime(f"{git_dir}/index", (1, 1), follow_symlinks=False)
 
 
 async def _tags(repository: Repository) -> dict[str, str]:
@@ -235,7 +247,10 @@ async def _restore_files(
     wanted = [name for name in names if name not in (left & left_out) - held]
     from_index = [n for n in wanted if n not in then.files and n in known]
     gone = [n for n in wanted if then.files.get(n) == GONE]
-    gone += [n for n in wanted if n not in then.files and n not in known]
+    unknown = [n for n in wanted if n not in then.files and n not in known]
+    gone += await asyncio.to_thread(
+        lambda: [name for name in unknown if not stood_before(repository, name, then)]
+    )
     untracked = set(then.untracked)
     for name in gone:
         if name not in untracked:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolcrib.core.errors import Conflict
 from toolcrib.core.result import Result
 from toolcrib.git.attributes import note_as_stored
+from toolcrib.git.failures import without_quotes
 from toolcrib.git.layout import read_own
 from toolcrib.git.program import checked
 from toolcrib.git.repository import Head, Repository, text_of
@@ -131,7 +132,7 @@ async def outcome(
     if names or (done.exit_code and status.in_progress):
         following = GOING_ON.get(status.in_progress, "git_commit")
         what = f"Stopped at conflicts in {some_of(names, 10)}" if names else "Stopped"
-        stderr_text = "" if names else f": {str(done.stderr).strip()[:300]}"
+        stderr_text = "" if names else f": {without_quotes(str(done.stderr)).strip()[:300]}"
         return Result(
             text=f"{what}{stderr_text}. {OPEN.format(next=following)}",
             data={"conflicts": names, "commit": status.commit},

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -44,6 +45,8 @@ OURS = {
     "GIT_COMMITTER_EMAIL": "toolcrib@localhost",
 }
 GONE = ("", "")
+CLOCK_SECONDS = 0.1
+"""By which the times of files may lag behind the clock."""
 
 
 @dataclass(slots=True)
@@ -59,6 +62,7 @@ class RepositoryState:
         files: files that differ from the index, as mode and object, or `GONE`.
         untracked: names of files that git does not know; only some of them are in `files`.
         state: files of git's own by which it knows what it is in the middle of.
+        time: when that was, in seconds since 1970; 0 where it was not noted.
     """
 
     head: str = ""
@@ -69,6 +73,7 @@ class RepositoryState:
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     untracked: list[str] = field(default_factory=list)
     state: dict[str, str] = field(default_factory=dict)
+    time: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """For the log; bytes that are no text are escaped."""
@@ -120,7 +125,7 @@ async def take_snapshot(
         files: whether files may be changed, so that those that differ from the index count.
         untracked: whether those too that git does not know.
     """
-    found = RepositoryState()
+    found = RepositoryState(time=time.time())
     git_dir = repository.layout.git_dir
     found.head = (await asyncio.to_thread(read_own, f"{git_dir}/HEAD", 4096)).decode().strip()
     if found.head == "ref: refs/heads/.invalid":  # where references are in tables
@@ -142,6 +147,17 @@ async def take_snapshot(
         found.files = await _contents(repository, [file.name for file in wanted])
     found.state = await asyncio.to_thread(_state, git_dir)
     return found
+
+
+def stood_before(repository: Repository, name: str, then: RepositoryState) -> bool:
+    """Whether a file was there at a moment and has not been touched since.
+
+    A snapshot does not know of files that git ignores or that must not be read. It blocks.
+    """
+    with suppress(OSError):
+        status = os.lstat(f"{repository.layout.top}/{name}")
+        return status.st_ctime < then.time - CLOCK_SECONDS
+    return False
 
 
 def _differs(file: FileStatus) -> bool:

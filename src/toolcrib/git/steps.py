@@ -30,7 +30,14 @@ from toolcrib.git.obstacles import (
 from toolcrib.git.precautions import acting_unasked, repositories_among
 from toolcrib.git.repository import Repository, inside_of, opened
 from toolcrib.git.restoration import affected, refuse_stale, restore, restore_files
-from toolcrib.git.snapshots import RepositoryState, forget, forget_old, keep, take_snapshot
+from toolcrib.git.snapshots import (
+    RepositoryState,
+    forget,
+    forget_old,
+    keep,
+    stood_before,
+    take_snapshot,
+)
 from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.display import some_of
@@ -108,7 +115,11 @@ async def _refuse_unasked(
     top = repository.layout.top
     names = await affected(repository, before, after)
     written = await asyncio.to_thread(
-        lambda: [name for name in sorted(names) if os.path.lexists(f"{top}/{name}")]
+        lambda: [
+            name
+            for name in sorted(names)
+            if os.path.lexists(f"{top}/{name}") and not stood_before(repository, name, before)
+        ]
     )
     if found := await acting_unasked(repository, written):
         try:

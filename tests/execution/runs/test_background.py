@@ -696,6 +696,7 @@ async def test_git_writes_through_no_link_of_a_job(
         ("ORIG_HEAD", b"ref: commondir", "write to what is no branch"),
         ("refs/heads/other", b"ref: commondir", "write to what is no branch"),
         ("MERGE_RR", b"0\t../x", "copy the files that it names"),
+        ("BISECT_START", b"-f\n", "take an option for a branch"),
         (
             "objects/pack/multi-pack-index",
             packs_naming("../x.idx", {}),

@@ -101,20 +101,17 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("level", ["strong", "kernel"])
-def test_as_an_ordinary_user(home: Path, level: str) -> None:
-    closed = home / "closed"  # folders on PATH and in variables that the user may not enter
-    closed.mkdir(mode=0o000)
+def as_user(home: Path, argv: list[str], **more: str) -> subprocess.CompletedProcess[str]:
     user = {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
-    done = subprocess.run(
-        [interpreter(), "-c", PROGRAM, str(home / "ws"), level],
+    return subprocess.run(
+        argv,
         env={
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), *sys.path[1:]]),
-            "PATH": f"{closed}/bin:/usr/bin:/bin",
-            "CARGO_HOME": f"{closed}/cargo",
+            "PATH": "/usr/bin:/bin",
             "HOME": str(home),
             "TOOLCRIB_DATA": str(home / "state"),
             "TOOLCRIB_CONFIG": str(home / "state" / "config.toml"),
+            **more,
         },
         cwd="/",
         capture_output=True,
@@ -123,9 +120,17 @@ def test_as_an_ordinary_user(home: Path, level: str) -> None:
         check=False,
         **user,
     )
+
+
+@pytest.mark.parametrize("level", ["strong", "kernel"])
+def test_as_an_ordinary_user(home: Path, level: str) -> None:
+    closed = home / "closed"  # folders on PATH and in variables that the user may not enter
+    closed.mkdir(mode=0o000)
+    more = {"PATH": f"{closed}/bin:/usr/bin:/bin", "CARGO_HOME": f"{closed}/cargo"}
+    done = as_user(home, [interpreter(), "-c", PROGRAM, str(home / "ws"), level], **more)
     lines = done.stdout.splitlines()
     assert lines[:1] == [level], done.stderr
-    assert lines[1] == f"0  ['{USER if user else os.geteuid()}']", done.stdout
+    assert lines[1] == f"0  ['{home.stat().st_uid}']", done.stdout
     assert "all" not in lines[2]
     assert lines[3].startswith("137 memory")
     assert lines[4].startswith("0  "), lines
@@ -133,3 +138,30 @@ def test_as_an_ordinary_user(home: Path, level: str) -> None:
         assert lines[5:7] == ["0  ['y']", "x"]
     assert (home / "ws" / "new").stat().st_uid == home.stat().st_uid
     assert "canary" not in lines[1]
+
+
+JOB = """
+import asyncio, sys
+from toolcrib import Toolbox
+async def main():
+    async with Toolbox({"run": {"level": "strong"}}, workspace=sys.argv[1]) as box:
+        job = await box.call("run_command", {"command": sys.argv[2], "background": True})
+        ended = await box.call("read_job", {"id": job.data["id"]})
+        print(ended.text, ended.error)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("closed", ["sub/.git", "sub/.git sub", "sub"])
+def test_a_repository_that_a_job_closes_is_put_aside(home: Path, closed: str) -> None:
+    """Root writes everywhere; a user has to open it before."""
+    script = f"git init -q sub && git -C sub config core.fsmonitor 'touch {home}/owned'"
+    done = as_user(
+        home, [interpreter(), "-c", JOB, str(home / "ws"), f"{script}; chmod 555 {closed}"]
+    )
+    assert "exit code 0" in done.stdout, done.stdout + done.stderr
+    assert (home / "ws/sub/.git").is_dir()
+    as_user(home, ["git", "-C", str(home / "ws/sub"), "status"])
+    assert not (home / "owned").exists(), done.stdout
+    for folder in (home / "ws/sub", home / "ws/sub/.git"):
+        folder.chmod(0o755)

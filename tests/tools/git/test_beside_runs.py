@@ -337,6 +337,37 @@ async def test_git_goes_on_with_nothing_that_a_program_may_change(box: Toolbox, 
     await fine(box, "git_rebase", action="continue")
 
 
+STAGER = """
+import subprocess, sys, time
+def git(*args):
+    return subprocess.run(["git", *args], capture_output=True, text=True).stdout.strip()
+digest = git("rev-parse", "HEAD:a.txt")
+known = open(".git/HEAD").read()
+print("begins", flush=True)
+while True:
+    time.sleep(0.002)
+    if (now := open(".git/HEAD").read()) != known:
+        known = now
+        while ".env" not in git("ls-files"):
+            git("update-index", "--add", "--cacheinfo", f"100644,{digest},.env")
+        time.sleep(1)
+        git("update-index", "--force-remove", ".env")
+"""
+
+
+async def test_a_file_that_a_program_stages_is_not_taken_away(box: Toolbox, repo: Path) -> None:
+    """What it did to the index is taken back at most, and not the user's file of that name."""
+    write(repo, **{".gitignore": ".env\njob.py\n", "job.py": STAGER})
+    commit(repo, "ignored")
+    on_a_side(repo, **{f"d/{number}": "x\n" for number in range(30)})
+    write(repo, **{".env": "KEY=own\n"})
+    await start(box, "python3 job.py")
+    for branch in ("side", "main") * 3:
+        await box.call("git_checkout", {"branch": branch})
+        assert (repo / ".env").read_text() == "KEY=own\n"
+        await asyncio.sleep(1.2)
+
+
 async def test_where_nothing_goes_on_there_is_nothing_to_abort(box: Toolbox, repo: Path) -> None:
     """Whatever is changed there: it is not busy, and nobody is asked."""
     write(repo, **{".env": "K=1\n"})

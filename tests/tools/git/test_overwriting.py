@@ -46,6 +46,43 @@ async def test_what_is_ignored_stays(
     assert git(repo, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "name"),
+    [
+        ("git_merge", {"branch": "side"}, "a.txt~HEAD"),
+        ("git_rebase", {"onto": "side"}, "a.txt~HEAD"),
+        ("git_pick", {"commits": ["side"]}, "a.txt~HEAD"),
+        ("git_pull", {"remote": "origin", "branch": "side"}, "a.txt~HEAD"),
+        ("git_stash", {"action": "pop"}, "a.txt~Stashed changes"),
+    ],
+)
+async def test_a_name_for_a_side_of_a_conflict_stays(
+    box: Toolbox, repo: Path, tool: str, arguments: dict[str, object], name: str
+) -> None:
+    """Git keeps one side under it where the other one has a folder of the file's name."""
+    if tool == "git_stash":
+        write(repo, **{"a.txt": "stashed\n"})
+        git(repo, "stash", "-q")
+    git(repo, "checkout", "-q", "-b", "side")
+    git(repo, "rm", "-q", "a.txt")
+    write(repo, **{"a.txt/in": "theirs\n"})
+    commit(repo, "a folder")
+    if tool != "git_stash":
+        git(repo, "checkout", "-q", "main")
+    write(repo, **{".gitignore": "*~*\nup\n"} | ({} if tool == "git_stash" else {"a.txt": "3\n"}))
+    commit(repo, "ours")
+    git(repo, "clone", "-q", "-b", "side", ".", "up")
+    git(repo, "remote", "add", "origin", "./up")
+    write(repo, **{name: "mine\n"})
+    assert f"{name} has a name under which git keeps" in await refused(box, tool, **arguments)
+    assert (repo / name).read_text() == "mine\n"
+    (repo / name).rename(repo / "a.txt~")  # as editors name what was
+    result = await box.call(tool, arguments)
+    assert result.error is None, result.text
+    assert [p for p in repo.glob("a.txt~?*") if p.read_text() != "mine\n"]
+    assert (repo / "a.txt~").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize("tool", ["git_stash", "git_checkout"])
 async def test_a_folder_in_the_place_of_a_file_stays(box: Toolbox, repo: Path, tool: str) -> None:
     (repo / "a.txt").unlink()

@@ -38,6 +38,7 @@ OTHER_REFERENCES = frozenset(
 AUTOSTASH = "AUTOSTASH"
 """The end of names of what git writes into the files by itself, once a merge or the like ends."""
 CONFLICTS = "MERGE_RR"
+BISECTED = "BISECT_START"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
 UNFINISHED = frozenset({"rebase-merge", "rebase-apply", "sequencer"})
 STATE_FOLDERS = UNFINISHED | {"rr-cache"}
@@ -79,7 +80,7 @@ def may_mislead(names: Sequence[str]) -> bool:
     last = names[-1].upper()
     if "refs" in map(fold, names[:-1]) or last.endswith(("HEAD", AUTOSTASH, *PACKS)):
         return True
-    is_named = last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS, PACKED.upper())
+    is_named = last in OTHER_REFERENCES or last in (CONFLICTS, GRAFTS, BISECTED, PACKED.upper())
     return is_named or not STATE_FOLDERS.isdisjoint(map(fold, names[:-1]))
 
 
@@ -143,6 +144,9 @@ def file_trouble(names: Sequence[str], data: bytes) -> str:
         return packed_trouble(data)
     if last == CONFLICTS:
         return "by it, git would copy the files that it names into the repository" if data else ""
+    if last == BISECTED:  # what it names is checked out by `git bisect reset`
+        is_option = data.lstrip().startswith(b"-")
+        return "by it, git would take an option for a branch" if is_option else ""
     if last.endswith(PACKS):
         return "by it, git would read objects of another repository" if _leads_away(data) else ""
     if not data.startswith(SYMBOLIC):

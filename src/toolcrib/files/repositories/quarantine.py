@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from toolcrib.core.errors import NotFound, ToolError
@@ -255,12 +255,14 @@ class RepositoryQuarantine:
         if before is None and "refs" not in map(fold, place.parts[depth:]):
             return "was put aside" if _renamed(place) else ""
         held = _read(place, MAX_QUOTED_BYTES)[:MAX_QUOTED_BYTES]
-        if not _unlinked(place):
-            return ""
-        with suppress(ToolError, OSError):
-            if before is not None:
+        is_removed = False
+        with suppress(ToolError, OSError), _writable_folder(place):
+            is_removed = _unlinked(place)
+            if is_removed and before is not None:
                 write_new(place.granted(), before)
                 return "was put back as it was"
+        if not is_removed:
+            return ""
         return f"was removed (it held {printable(held.decode('utf-8', 'replace').strip())!r})"
 
     def _is_new_pipe(self, place: SafePath) -> bool:
@@ -306,9 +308,26 @@ def _has_hooks(place: SafePath) -> bool:
         return True
 
 
+@contextmanager
+def _writable_folder(place: SafePath) -> Iterator[tuple[int, str]]:
+    """The folder that holds a path, open, and its name; meanwhile it may be written.
+
+    A run can leave it closed, and git that reads all in it minds that not.
+    """
+    with folder_of(place) as (folder, name):
+        mode = stat.S_IMODE(os.fstat(folder).st_mode)
+        if is_closed := not mode & stat.S_IWUSR:
+            os.chmod(folder, mode | stat.S_IRWXU)  # noqa: PTH101 - a descriptor
+        try:
+            yield folder, name
+        finally:
+            if is_closed:
+                os.chmod(folder, mode)  # noqa: PTH101
+
+
 def _unlinked(place: SafePath) -> bool:
     """Remove a link; whether that worked."""
-    with suppress(ToolError, OSError), folder_of(place) as (folder, name):
+    with suppress(ToolError, OSError), _writable_folder(place) as (folder, name):
         drop_name(folder, name)
         return True
     return False
@@ -316,7 +335,7 @@ def _unlinked(place: SafePath) -> bool:
 
 def _renamed(place: SafePath) -> bool:
     """Give a file another name, which no program looks for; whether that worked."""
-    with suppress(OSError), folder_of(place) as (fd, name):
+    with suppress(OSError), _writable_folder(place) as (fd, name):
         other = f"{name}{SUFFIX}"
         if status_of(fd, other) is not None:
             other = f"{other}-{random_id(8)}"

@@ -25,7 +25,7 @@ from toolcrib.files.paths import WritablePath
     effective_rights=rights_with_output("output"),
 )
 async def markdown_table(
-    data: Annotated[AnyJson, Param("JSON rows or CSV.")],
+    data: Annotated[AnyJson, Param("Rows.")],
     headers: Annotated[list[str] | None, Param(parted=True)] = None,
     align: Annotated[list[str] | None, Param("left, right", parted=True)] = None,
     truncate: Annotated[int, Param("Characters of a cell at most.", minimum=0, plain=True)] = 0,
@@ -35,8 +35,8 @@ async def markdown_table(
 ) -> Result:
     """Lay out rows as a Markdown table.
 
-    `data` is a JSON list of objects or of lists; without `headers` the first list is the head.
-    For files use `convert_format`.
+    `data` is CSV, or a JSON list of objects or of lists; without `headers` the first list is the
+    head. For files use `convert_format`.
     """
     columns, cells = laid_out(json_rows(data), headers)
     wrong = set(align or ()) - {"left", "center", "right", ""}

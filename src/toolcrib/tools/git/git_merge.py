@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import refuse_conflict_names, refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import asking, refuse_hidden_changes
 from toolcrib.git.repository import Repository, open_repository
@@ -50,6 +50,7 @@ async def git_merge(
         names = await names_by_merge(repository, target)
         bases = await merge_bases(repository, target)
         await refuse_to_overwrite(repository, names, [target], bases)
+        await refuse_conflict_names(repository, names)
         text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
         async with git_step(repository, git_merge.name):
             args = ["merge", "-q", "--no-overwrite-ignore", "-m", text] + ["--no-ff"] * no_ff

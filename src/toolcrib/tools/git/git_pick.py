@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import refuse_conflict_names, refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     asking,
@@ -81,6 +81,7 @@ async def git_pick(
         wanted = {"commits": commits, "action": action, "revert": revert}
         names = await _names(repository, wanted)
         await refuse_to_overwrite(repository, names, sources, bases)
+        await refuse_conflict_names(repository, names)
         async with git_step(repository, git_pick.name):
             done = await repository.attempt(command, *args)
             return await outcome(repository, command, done, before)

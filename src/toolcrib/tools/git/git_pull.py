@@ -8,7 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, Denied
 from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import refuse_conflict_names, refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     names_of_autostash,
@@ -77,6 +77,7 @@ async def git_pull(
             )
         bases = await merge_bases(repository, target)
         await refuse_to_overwrite(repository, names, [] if by_rebase else [target], bases)
+        await refuse_conflict_names(repository, names)
         async with git_step(repository, git_pull.name):
             if by_rebase:
                 done = await repository.attempt("rebase", "--merge", "--no-verify", target)

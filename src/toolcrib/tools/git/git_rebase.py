@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import refuse_conflict_names, refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import (
     asking,
@@ -65,6 +65,7 @@ async def git_rebase(
             args += ["--merge", target]
         written = await _names(repository, {"onto": onto, "action": action})
         await refuse_to_overwrite(repository, written)
+        await refuse_conflict_names(repository, written)
         async with git_step(repository, git_rebase.name):
             stopped = await open_rebase(repository) if action in ("continue", "skip") else None
             done = await repository.attempt("rebase", *args)

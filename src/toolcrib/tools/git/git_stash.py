@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Offset, Param, tool
-from toolcrib.git.obstacles import refuse_to_overwrite
+from toolcrib.git.obstacles import refuse_conflict_names, refuse_to_overwrite
 from toolcrib.git.places import NAMES, RepositoryFolder
 from toolcrib.git.precautions import asking
 from toolcrib.git.program import checked
@@ -80,6 +80,8 @@ async def git_stash(
         sources = ["HEAD"] if action == "push" else [entry, f"{entry}^3"]
         bases = [] if action == "push" else [f"{entry}^1"]
         await refuse_to_overwrite(repository, written, sources, bases)
+        if bases:
+            await refuse_conflict_names(repository, written)
         async with git_step(repository, git_stash.name, untracked=True):
             if action == "push":
                 text = await _push(repository, message, untracked=untracked)
