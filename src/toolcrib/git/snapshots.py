@@ -292,6 +292,15 @@ async def keep(repository: Repository, token: str, *moments: RepositoryState) ->
     await repository.run("update-ref", f"{KEEP}{token}", text_of(commit).strip())
 
 
+def note_time(repository: Repository, token: str, moment: RepositoryState) -> None:
+    """Note when a moment was held, by the clock of the file system, which may be another one's.
+
+    It blocks. Where references are no files, our own clock has to do.
+    """
+    with suppress(OSError):
+        moment.time = os.lstat(f"{repository.layout.common_dir}/{KEEP}{token}").st_ctime
+
+
 async def forget(repository: Repository, token: str) -> None:
     """Let go of what a reference of ours holds."""
     await repository.attempt("update-ref", "-d", f"{KEEP}{token}")

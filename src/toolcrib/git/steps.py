@@ -35,6 +35,7 @@ from toolcrib.git.snapshots import (
     forget,
     forget_old,
     keep,
+    note_time,
     stood_before,
     take_snapshot,
 )
@@ -85,6 +86,8 @@ async def git_step(
     top = repository.layout.top
     step = await changes.begin_program_step(tool, ctx.session, [top], about, undoes)
     await keep(repository, step.token, moment)
+    await asyncio.to_thread(note_time, repository, step.token, moment)
+    about["then"] = moment.to_json()
     try:
         yield moment
         if files and not undoes:
