@@ -33,7 +33,7 @@ MAX_FAILED = 10
 async def index_documents(
     paths: list[WorkspacePath] | None = None,
     glob: Annotated[str, Param("As *.md.")] = "",
-    watch: bool = False,
+    watch: Annotated[bool, Param("Follow changes.", unlisted=True)] = False,
     chunk_size: Annotated[Count | None, Param("Characters of a passage.", unlisted=True)] = None,
     overlap: Annotated[
         Offset | None, Param("Characters that passages share.", unlisted=True)
