@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from contextlib import suppress
 from typing import Any
 
 from toolcrib.core.errors import BadInput
+from toolcrib.data.json_lines import json_or_lines
 from toolcrib.data.tables import from_records
 
 DELIMITERS = "\t;,"
-MIN_LINES = 2
+MIN_ROWS = 2
 MAX_ROWS = 20_000
 
 
@@ -23,17 +25,16 @@ def json_value(text: str) -> Any:
         RecursionError: its JSON is nested too deep.
     """
     try:
-        return json.loads(text)
+        return json_or_lines(text)
     except ValueError:
-        lines = [line for line in text.strip().splitlines() if line.strip()]
-        if len(lines) < MIN_LINES:
+        if text.lstrip().startswith(("{", "[")):  # JSON with a slip in it
             raise
-        with suppress(ValueError):
-            return [json.loads(line) for line in lines]
         for delimiter in DELIMITERS:
             with suppress(csv.Error):
-                rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-                if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
+                lines = io.StringIO(text.strip(), newline="")
+                read = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+                rows = [row for row in read if any(row)]
+                if len(rows) >= MIN_ROWS and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                     return rows
         raise
 

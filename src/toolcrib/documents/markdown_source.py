@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
+from toolcrib.core.errors import TooLarge
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.file_entries import MARKDOWN, PROSE
 from toolcrib.documents.text import DocumentText
@@ -14,15 +16,34 @@ DATA_KINDS = ("json", "yaml", "toml", "xml")
 """Text whose lines are no Markdown, beside code."""
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(?:[^\n]*\n){1,100}?---[ \t]*\n")
 _STRUCTURE = re.compile(
-    r"^ {0,3}(?:#{1,6} +\S|[-*+] +\S|\d+[.)] +\S|```|\|.+\|)|!\[|\]\(", re.MULTILINE
+    r"^ {0,3}(?:#{1,6} +\S|[-*+] +\S|\d+[.)] +\S|```|\|.+\||(?:=+|-+)[ \t]*$)|!\[|\]\(",
+    re.MULTILINE,
 )
-_MARKS = re.compile(r"([\\`*_\[\]<>|~#])")
+_MARKS = re.compile(r"([\\`*_\[\]<>|~#&])")
+INDENT = "\u00a0"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownSource:
+    """What a file holds.
+
+    Attributes:
+        text: as Markdown.
+        title: of the document; "" for none.
+        names_pictures: whether its pictures are files that it names, and not within it.
+        notes: what is missing of it, a line each.
+    """
+
+    text: str
+    title: str = ""
+    names_pictures: bool = False
+    notes: tuple[str, ...] = ()
 
 
 async def markdown_source(
     documents: Documents, data: bytes, name: str, deadline: float | None
-) -> tuple[str, str]:
-    """What a file holds as Markdown, and its title.
+) -> MarkdownSource:
+    """What a file holds as Markdown.
 
     Args:
         documents: reads it.
@@ -31,19 +52,29 @@ async def markdown_source(
         deadline: a `time.monotonic()` value after which it stops, or None.
 
     Raises:
+        TooLarge: not all pages can be read at once.
         ToolError: as of `Documents.read`.
     """
     document = await documents.read(data, name=name, deadline=deadline)
+    if document.rest:
+        raise TooLarge(
+            f"Only pages up to {document.pages[-1].number:,} of {name} could be read in time.",
+            hint="Convert a part of it: read_document has it in parts, with pages.",
+        )
+    notes = tuple(filter(None, [*document.warnings, document.diagnostic]))
     if document.kind in DATA_KINDS:
-        return fenced_code(document.markdown, document.kind), ""
+        return MarkdownSource(fenced_code(document.markdown, document.kind), notes=notes)
     if document.kind != "text":
-        return _flowing(document), document.title
+        pictures = document.kind == "html"
+        return MarkdownSource(_flowing(document), document.title, pictures, notes)
     text, ending = document.markdown, ending_of(name)
-    if ending in MARKDOWN:
-        return _FRONT_MATTER.sub("", text), document.title
     if ending not in PROSE:
-        return fenced_code(text, ending), ""
-    return (text if _STRUCTURE.search(text) else _plain_lines(text)), document.title
+        return MarkdownSource(fenced_code(text, ending), notes=notes)
+    if ending in MARKDOWN:
+        text = _FRONT_MATTER.sub("", text)
+    elif not _STRUCTURE.search(text):
+        text = _plain_lines(text)
+    return MarkdownSource(text, document.title, names_pictures=True, notes=notes)
 
 
 def _flowing(document: DocumentText) -> str:
@@ -57,6 +88,11 @@ def _flowing(document: DocumentText) -> str:
 
 def _plain_lines(text: str) -> str:
     """Plain text with its lines, in which no character means anything."""
-    lines = [_MARKS.sub(r"\\\1", line.strip()) for line in text.splitlines()]
+    lines = [_plain_line(line.expandtabs(4).rstrip()) for line in text.splitlines()]
     followed = zip(lines, [*lines[1:], ""], strict=True)
     return "\n".join(f"{line}\\" if line and after else line for line, after in followed)
+
+
+def _plain_line(line: str) -> str:
+    words = line.lstrip(" ")
+    return INDENT * (len(line) - len(words)) + _MARKS.sub(r"\\\1", words)

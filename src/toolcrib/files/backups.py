@@ -144,7 +144,7 @@ class Backups:
         limits = ArchiveLimits(MAX_BACKUP_ENTRIES, self._limits.max_bytes, ratio=2000)
         archive = open_archive(file, size, limits, check)
         found = BackupRestore([], [], 0, Step(tool))
-        found_of = dict.fromkeys((path.display for path in paths), False)
+        missing = {path.display for path in paths}
         for member in archive.members:
             if is_cached_code(member.parts):
                 continue  # Python makes it again
@@ -152,7 +152,7 @@ class Backups:
             fitting = [path for path in paths if _is_at(target, path)]
             if paths and not fitting:
                 continue
-            found_of |= {path.display: True for path in fitting}
+            missing.difference_update(path.display for path in fitting)
             if member.kind == "folder":
                 mode = None if member.mode is None else writable(member.mode)
                 found.step.make_folder(target, mode=mode)
@@ -163,9 +163,9 @@ class Backups:
             else:
                 (found.new if state == "new" else found.changed).append(member.name)
                 found.step.write(target, MemberContent(archive, member), mode=member.mode)
-        if missing := [display for display, is_found in found_of.items() if not is_found]:
+        if missing:
             raise NotFound(
-                f"{name} holds nothing at {some_of(missing)}.",
+                f"{name} holds nothing at {some_of(sorted(missing))}.",
                 hint="restore_backup without paths and confirm shows what it would bring back.",
             )
         return found

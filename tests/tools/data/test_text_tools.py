@@ -201,8 +201,13 @@ async def test_markdown_table(box: Toolbox, ws: Path) -> None:
     headed = await ok(box, "markdown_table", data=[[1, 2]], headers=["p", "q"], output="m.md")
     assert (ws / "m.md").read_text() == "| p | q |\n| --- | --- |\n| 1 | 2 |\n"
     assert headed.data["step"]
-    for bad in ("[", "3", "[]", "words", "a, b\nc", "one\ntwo"):
+    slip = '{"a": 1, "b": 2},\n{"a": 3, "b": 4},'
+    for bad in ("[", "3", "[]", "words", "a, b\nc", "one\ntwo", slip):
         await refused(box, "markdown_table", "bad_input", data=bad)
+    broken = await ok(box, "markdown_table", data='h,i\n"in\ntwo lines",2\n\n')
+    assert broken.data["rows"] == 1
+    assert "in" in broken.text
+    assert "intwo" not in broken.text
     objects = '{"h": "1, 5", "i": 2}\n' * 2
     for text in ('h, i\n"1, 5", 2\n', "h\ti\n1, 5\t2", "h; i\n1, 5; 2", objects):
         lines = (await ok(box, "markdown_table", csv=text)).text.split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -383,6 +384,28 @@ async def test_a_file_as_source(box: Toolbox, ws: Path, ending: str) -> None:
     assert "Page 1" not in text
 
 
+async def test_pictures_of_a_source_are_its_own(box: Toolbox, ws: Path) -> None:
+    """Not those that happen to have the same name elsewhere."""
+    (ws / "docs/media").mkdir(parents=True)
+    (ws / "media").mkdir()
+    for place, size in (("docs/pic.png", 30), ("pic.png", 9), ("media/image1.png", 8)):
+        (ws / place).write_bytes(picture("PNG", size, size))
+    (ws / "docs/notes.md").write_text("# Moss\n\n![alt](pic.png)\n")
+    await ask(box, "create_document", path="made.html", source="docs/notes.md")
+    own = b64encode((ws / "docs/pic.png").read_bytes())
+    assert own in (ws / "made.html").read_bytes()
+    await ask(box, "create_document", path="made.docx", source="docs/notes.md")
+    result = await ask(box, "create_document", path="again.html", source="made.docx")
+    assert b"data:image" not in (ws / "again.html").read_bytes()
+    assert "Left out" in result.text
+
+
+async def test_what_is_missing_of_a_source_is_told(box: Toolbox, ws: Path) -> None:
+    (ws / "a.txt").write_bytes(b"word " * 500_000)
+    result = await ask(box, "create_document", path="a.html", source="a.txt")
+    assert "Only the first 2,000,000 of 2,500,000 characters" in result.text
+
+
 @each_case(
     ("tool", "given"),
     [
@@ -413,6 +436,8 @@ async def test_conversions_as_models_ask_for_them(
             "Ms *A*\nFern_Lane_1\n\nNo. # 5",
             ["<p>Ms *A*<br", "Fern_Lane_1</p>", "<p>No. # 5</p>"],
         ),
+        ("a.txt", "Moss\n  &amp;\tin", ["Moss<br", "\u00a0\u00a0&amp;amp;"]),
+        ("a.txt", "Moss\n====\nFern", ["<h1>Moss</h1>"]),
         ("a.txt", "# Head\n\n- *one*", ["<h1>Head</h1>", "<em>one</em>"]),
         ("a.py", "def f():\n    '```'", ["def f():\n    '```'</code>"]),
         ("a.json", '[{"a": "*b*"}]', ["*b*"]),
@@ -428,6 +453,25 @@ async def test_text_of_any_kind_as_source(
     made = (ws / "made.html").read_text().replace("&#x27;", "'")
     for part in parts:
         assert part in made
+
+
+@each_case(
+    ("given", "hint"),
+    [
+        ({"path": "a.md", "to": "pdf"}, 'create_document takes path="a.pdf", source="a.md".'),
+        ({"input": "# A", "to": "word"}, 'create_document takes path="new.docx", and the text'),
+        (
+            {"path": "a.png", "action": "png_to_jpg"},
+            'edit_image takes path="a.png", output="a.jpg"',
+        ),
+    ],
+)
+async def test_a_format_of_documents_names_the_tool(
+    box: Toolbox, given: dict[str, Any], hint: str
+) -> None:
+    result = await box.call("convert_format", given)
+    assert result.error is not None
+    assert hint in result.error.hint
 
 
 async def test_pictures_alone(box: Toolbox, ws: Path) -> None:

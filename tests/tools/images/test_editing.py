@@ -397,6 +397,17 @@ async def test_a_picture_that_changes_meanwhile_is_not_overwritten(ws: Path) -> 
     assert second.data["width"] == 15
 
 
+@each_case("operation", ["resize", "crop", "rotate", "compress", "annotate", "sharpen"])
+async def test_an_operation_that_nothing_does_is_not_passed_over(
+    box: Toolbox, ws: Path, operation: str
+) -> None:
+    picture().save(ws / "a.png")
+    given = {"path": "a.png", "operation": operation, "output": "b.png"}
+    result = await box.call("edit_image", given)
+    assert result.error is not None
+    assert not (ws / "b.png").exists()
+
+
 @each_case(
     ("given", "size"),
     [

@@ -182,6 +182,9 @@ async def test_a_notification_arrives_as_it_was_sent(
     assert (app, icon, title) == ("toolcrib", "dialog-information", "-t Done now")
     assert body == NASTY.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert "it may see or change this machine" in machine.questions[0]
+    cut = await machine("send_notification", text="w" * 600)
+    assert "Only the first 500 characters" in cut.text
+    assert tuple(displayed.get(timeout=20)[2:]) == ("toolcrib", "w" * 500)
     for arguments in ({"title": " "}, {"title": "a", "icon": "/etc/passwd"}):
         await machine.refused("send_notification", **arguments)
     machine.says = False

@@ -38,8 +38,9 @@ OTHER_REFERENCES = frozenset(
 AUTOSTASH = "AUTOSTASH"
 """The end of names of what git writes into the files by itself, once a merge or the like ends."""
 CONFLICTS = "MERGE_RR"
-BISECTED = "BISECT_START"
 """What `git rerere` has noted: the files of conflicts, to be copied once they are resolved."""
+BISECTED = "BISECT_START"
+"""The branch from which `git bisect` was begun."""
 UNFINISHED = frozenset({"rebase-merge", "rebase-apply", "sequencer"})
 STATE_FOLDERS = UNFINISHED | {"rr-cache"}
 """Folders of what git goes on with, and of how it resolves conflicts."""

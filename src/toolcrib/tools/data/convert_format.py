@@ -36,13 +36,17 @@ BINARY = {"gzip": "data.json.gz", "xlsx": "table.xlsx"}
 
 
 def _refuse_documents(to: str, arguments: dict[str, Any]) -> None:
+    """Name the tool for what is no format of data."""
     kind = DOCUMENTS.get(to.lower().strip("."))
     tool_name = "create_document" if kind else "edit_image" if to.lower() in PICTURES else ""
     if not tool_name:
         return
-    path = str(arguments.get("path") or arguments.get("file") or "notes.md")
-    made = f"{path.rpartition('.')[0] or path}.{kind or to.lower()}"
-    hint = f'path="{made}", source="{path}"' if kind else f'path="{path}", output="{made}"'
+    path = str(arguments.get("path") or arguments.get("file") or "")
+    made = f"{path.rpartition('.')[0] or path or 'new'}.{kind or to.lower()}"
+    if kind:
+        hint = f'path="{made}", ' + (f'source="{path}"' if path else "and the text as content")
+    else:
+        hint = f'path="{path or "old.png"}", output="{made}"'
     raise BadInput(f"{to.upper()} is no format of data.", hint=f"{tool_name} takes {hint}.")
 
 

@@ -14,7 +14,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, decide, other_names, tool
 from toolcrib.data.table_files import WORKBOOK, save
 from toolcrib.documents.documents import Documents
-from toolcrib.documents.markdown_source import markdown_source
+from toolcrib.documents.markdown_source import MarkdownSource, markdown_source
 from toolcrib.documents.writers.pdf import FONTS
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.new_names import refuse_file_name, refuse_source
@@ -86,8 +86,8 @@ def _adapt(arguments: dict[str, Any]) -> None:
     given = next((n for n in ("path", "filepath", "filename", "file") if n in arguments), "")
     source = str(arguments.get(given, ""))
     stem, _, ending = source.rpartition(".")
-    if {"output", "outputpath"}.intersection(arguments):
-        arguments["source"] = arguments.pop(given, "")
+    if given and {"output", "outputpath"}.intersection(arguments):
+        arguments["source"] = arguments.pop(given)
         return
     kind = next((str(arguments[n]) for n in ("format", "to") if arguments.get(n)), ending)
     if stem and kind.lower() != ending.lower():
@@ -126,51 +126,53 @@ async def create_document(
     each under a heading that names its sheet, or JSON rows. For plain text use `write_file`.
     """
     place, kind = _place(path, format, ctx)
+    if source is not None and content.strip():
+        raise BadInput("Give 'content' or 'source', one of them.", hint='As source="a.md".')
     if source is not None:
-        if content.strip():
-            raise BadInput("Give 'content' or 'source', one of them.", hint='As source="a.md".')
-        content, title = await _content_of(source, place, kind, title, ctx)
+        found = await _source_of(source, place, kind, ctx)
+    else:
+        await refuse_file_name(content, "content", ctx, "Send it as 'source'.")
+        found = MarkdownSource(with_line_breaks(content), names_pictures=True)
+    content = found.text
     if not content.strip():
         raise BadInput("The content is empty.", hint="Send Markdown, or a file as 'source'.")
-    if source is None:
-        await refuse_file_name(content, "content", ctx, "Send it as 'source'.")
     package = PACKAGES.get(kind)
     if package is not None and find_spec(package) is None:
         raise MissingExtra("create", f"Making a file of the kind {kind.upper()}")
-    content = content if source else with_line_breaks(content)
     if _HTML_PAGE.fullmatch(content):
         raise BadInput(
             "The content is HTML, and what is taken is Markdown.",
             hint="Send Markdown: # heading, - item, | cell |, ![](picture.png)."
             + (" write_file takes HTML as it is." if kind == "html" else ""),
         )
-    beside = source or place
-    pictures, reasons = await _pictures(content, beside, ctx) if kind != "xlsx" else ({}, {})
-    answer, made = await _made(kind, title[:250], content, pictures, ctx)
+    here, document = ctx.session.directory, (source or place).parent.absolute
+    folders = (document, here) if source is not None else (here, document)
+    is_illustrated = found.names_pictures and kind != "xlsx"
+    pictures, reasons = await _pictures(content, folders, ctx) if is_illustrated else ({}, {})
+    answer, made = await _made(kind, (title or found.title)[:250], content, pictures, ctx)
     line, step = await save(create_document.name, place, made, ctx)
-    notes = [*answer["notes"], *_left_out(answer.get("missing", ()), reasons)]
+    notes = [*found.notes, *answer["notes"], *_left_out(answer.get("missing", ()), reasons)]
     if tags := dict.fromkeys(_TAG.findall(_CODE.sub("", content))):
         notes.append(f"HTML stands there as text: {' '.join(list(tags)[:5])}. Markdown is taken.")
     facts = {"path": place.display, "format": kind, "bytes": len(made), "step": step}
     return Result("\n".join([line, *notes]), {**facts, "notes": notes})
 
 
-async def _content_of(
-    source: SafePath, place: SafePath, kind: str, title: str, ctx: Ctx
-) -> tuple[str, str]:
-    """The Markdown of a file, and the title of what is made from it."""
+async def _source_of(source: SafePath, place: SafePath, kind: str, ctx: Ctx) -> MarkdownSource:
+    """The Markdown of a file from which a document of some kind is made at a place."""
     await refuse_source(place, source, ctx)
     if kind == "xlsx" and source.name.lower().endswith(ROWS):
         raise BadInput(
             f"{source.name} holds rows, no document.",
-            hint=f"convert_format makes a workbook of it, with output={place.display!r}.",
+            hint=f'convert_format takes path="{source.display}", to="xlsx", '
+            f'output="{place.display}".',
         )
     documents = ctx.use(Documents)
     data = await in_thread(lambda _: source.read_bytes(documents.max_bytes), ctx.deadline)
-    content, own = await markdown_source(documents, data, source.name, ctx.deadline)
-    if not content.strip():
+    found = await markdown_source(documents, data, source.name, ctx.deadline)
+    if not found.text.strip():
         raise BadInput(f"{source.name} has no text.", hint="ocr_image reads scanned pages.")
-    return content, title or own
+    return found
 
 
 async def _made(
@@ -189,7 +191,7 @@ async def _made(
 
 
 async def _pictures(
-    content: str, document: SafePath, ctx: Ctx
+    content: str, folders: Sequence[str], ctx: Ctx
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     """The pictures that a text has, by their targets, and why others are not at hand."""
     found: dict[str, bytes] = {}
@@ -203,23 +205,21 @@ async def _pictures(
             reasons[target] = f"more than {MAX_PICTURES} pictures"
             continue
         try:
-            found[target] = await _picture(target, document, room, ctx)
+            found[target] = await _picture(target, folders, room, ctx)
             room -= len(found[target])
         except ToolError as error:
             reasons[target] = error.message.rstrip(".")
     return found, reasons
 
 
-async def _picture(target: str, document: SafePath, room: int, ctx: Ctx) -> bytes:
-    """A picture of the workspace, named from the current directory or from the document's.
-
-    `document` is the one that is made, or the source that names its pictures.
-    """
-    place = ctx.use(Workspace).resolve(target, ctx.session.directory)
+async def _picture(target: str, folders: Sequence[str], room: int, ctx: Ctx) -> bytes:
+    """A picture of the workspace, named from the first of two folders, else from the second."""
+    first, second = folders
+    place = ctx.use(Workspace).resolve(target, first)
     try:
         await in_thread(lambda _: place.stat(), ctx.deadline)
     except NotFound:
-        place = ctx.use(Workspace).resolve(target, document.parent.absolute)
+        place = ctx.use(Workspace).resolve(target, second)
     decision = decide(ctx.config.policy, create_document, place.spellings(), READ)
     if decision.action != "allow":
         raise Denied(f"{decision.reason} does not let it be read", hint=LEAVE_OUT)

@@ -20,7 +20,15 @@ MAX_MARKS = 200
 _RESIZE = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*%|(\d*)\s*[x\u00d7*,]\s*(\d*)\s*(!?)|(\d+))", re.IGNORECASE
 )
-OPERATIONS = ("resize", "scale", "crop", "rotate", "convert", "compress", "annotate")
+OPERATIONS = {
+    **dict.fromkeys(("resize", "scale"), ("resize", "size", "width", "height")),
+    "crop": ("crop", "x"),
+    "rotate": ("rotate", "angle", "degrees"),
+    "convert": ("output", "outputpath", "saveto", "format"),
+    "compress": ("quality", "maxkb", "maxsizekb"),
+    "annotate": ("marks", "annotations"),
+}
+"""Words for what is to be done, with the arguments of which one does it."""
 _NUMBER = re.compile(r"-?\d+")
 COLORS = {
     "red": (224, 0, 0), "green": (0, 140, 0), "blue": (0, 80, 220), "black": (0, 0, 0),
@@ -44,10 +52,10 @@ class ImageMark(TypedDict, total=False):
 def _adapt(arguments: dict[str, Any]) -> None:
     """Sizes and parts as lists or objects; width and height are a size to fit.
 
-    The name of what is to be done says no more than the arguments that do it.
+    A word for what is to be done says no more than the arguments that do it.
     """
     for name in ("operation", "action"):
-        if str(arguments.get(name)).lower() in OPERATIONS:
+        if set(OPERATIONS.get(str(arguments.get(name)).lower(), ())).intersection(arguments):
             del arguments[name]
     for name, join in (("resize", "x"), ("crop", ",")):
         given = arguments.get(name)

@@ -27,7 +27,7 @@ BROKEN = {"md5", "sha1"}
     aliases=("file_hash", "checksum_file"),
     argument_aliases=other_names(
         path=("file", "file_path", "filename"),
-        algorithm=("algo", "type", "method", "hash"),
+        algorithm=("algo", "type", "method"),
         expected=("checksum",),
     ),
 )

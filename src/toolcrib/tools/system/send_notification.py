@@ -18,10 +18,11 @@ ICON = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 
 def _adapt(arguments: dict[str, Any]) -> None:
-    """A message alone is the title."""
-    if not {"title", "subject"}.intersection(arguments):
-        name = next((n for n in ("message", "text", "body") if n in arguments), "title")
-        arguments["title"] = arguments.pop(name, "")
+    """A message alone is the title, where it is short enough for one."""
+    name = next((n for n in ("message", "text", "body") if n in arguments), "")
+    if name and not {"title", "subject"}.intersection(arguments):
+        is_short = len(str(arguments[name])) <= TITLE_CHARS
+        arguments["title"] = arguments.pop(name) if is_short else "toolcrib"
 
 
 @tool(
@@ -48,6 +49,8 @@ async def send_notification(
         raise BadInput("The title is empty.")
     if not set(icon) <= ICON:
         raise BadInput("icon is no name of an icon.", hint="As dialog-information.")
-    body = clean(message).text.strip()[:MESSAGE_CHARS].replace("\0", "")
+    text = clean(message).text.strip().replace("\0", "")
+    body = text[:MESSAGE_CHARS]
     program = await desktop.notify(ctx.use(Processes), head, body, icon)
-    return Result("Shown.", {"program": program})
+    cut = f" Only the first {MESSAGE_CHARS} characters of the message." if body != text else ""
+    return Result(f"Shown.{cut}", {"program": program})
